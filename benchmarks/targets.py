@@ -77,7 +77,9 @@ def _motions() -> list[Target]:
 TARGETS = [
     *_evaluations(),
     *_motions(),
-    Target("two cubes, many in one call to 1e-7 rad, runs/s of a thread", "many, runs/s", ">=", 25e3),
+    Target(
+        "two cubes, many in one call to 1e-7 rad, runs/s of a thread", "many, runs/s", ">=", 25e3
+    ),
     Target("the same, faster than mujoco.batch Euler by", "many / mujoco.batch", ">=", 15.0),
     Target("the same, two threads faster than one by", "many, two threads", ">=", 1.8),
     Target(

@@ -3,21 +3,13 @@
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import (
-    MASS,
-    MOMENTS,
-    ROW_FACTOR,
-    ROW_PERIOD,
-    ROW_VALUE,
-    UPPER,
-)
 from quirkpy.kernels.base.states import (
     attitudes_of,
     bodies_of,
@@ -30,20 +22,14 @@ from quirkpy.kernels.step.batch import (
     AT,
     BATCH_COUNTS,
     BATCH_NOTE,
-    BODIES,
     BRANCHES,
     DESK_WIDTH,
-    ELEMENT_NUMBERS,
     KEPT,
-    KNOTS,
     LAST,
     MOST,
     NOT_FLOWN,
     OUT_OF_STEPS,
     PATIENCE,
-    PLACES,
-    ROW_NUMBERS,
-    STOP_NUMBERS,
     STRETCH,
     TOOK,
     WAITING,
@@ -52,8 +38,14 @@ from quirkpy.kernels.step.batch import (
     Worker,
     fly,
 )
+from quirkpy.kernels.step.integrator import (
+    JAMMED,
+    NO_START,
+    PYTHON_FAILED,
+    START_TOLERANCE,
+    UNHOLDABLE,
+)
 from quirkpy.kernels.tree.evaluation import Model
-from quirkpy.kernels.tree.stops import SETTLE
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.clusters import contract_rows, expand_rows, largest_difference
@@ -65,16 +57,9 @@ from quirkpy.motion.driver import COLUMNS, ENDS, Driver
 from quirkpy.motion.events import knots_of
 from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
-from quirkpy.kernels.step.integrator import (
-    JAMMED,
-    NO_START,
-    PYTHON_FAILED,
-    START_TOLERANCE,
-    UNHOLDABLE,
-)
 from quirkpy.parts.event import Event
 from quirkpy.tables.merge import Merger
-from quirkpy.tables.tables import ANGLE, RELATION_ROW, STOP, Selection, Tables
+from quirkpy.tables.tables import ANGLE
 
 #: Notes that wait to be fetched; and after how many times the rows of a single run's call one of
 #: many comes back: still well below a second.
@@ -112,7 +97,9 @@ class Starts(NamedTuple):
     @classmethod
     def of(cls, states: Sequence[State]) -> Starts:
         """From states of the same bodies and joints."""
-        columns = (np.array([getattr(s, name) for s in states]) for name in ("r", "q", "v", "omega"))
+        columns = (
+            np.array([getattr(s, name) for s in states]) for name in ("r", "q", "v", "omega")
+        )
         return cls(
             np.array([s.t for s in states]),
             state_rows(*columns),
@@ -390,7 +377,9 @@ class Crew:
             if len(self.group.times):
                 second = self.group.driver(())
                 aside = _worker(second, stack.enter_context(second.at_work()))
-            model = with_own_numbers(engine.model) if len(self.group.numbers.where) else engine.model
+            model = (
+                with_own_numbers(engine.model) if len(self.group.numbers.where) else engine.model
+            )
             batch = self._with_room(driver)
             stack.enter_context(interruptions(engine.python))
             for first, last in iter(self._next_block, None):
@@ -408,9 +397,7 @@ class Crew:
         if not self.every:
             return batch
         rows = max(2 * len(driver.rows.t), ROOM_FOR_ROWS // driver.y.size)
-        return batch._replace(
-            rows=driver.empty_rows(rows), owner=np.zeros(rows, dtype=np.int64)
-        )
+        return batch._replace(rows=driver.empty_rows(rows), owner=np.zeros(rows, dtype=np.int64))
 
     def _next_block(self) -> tuple[int, int] | None:
         with self.lock:
@@ -445,6 +432,4 @@ class Crew:
 
 def _worker(driver: Driver, engine: Any) -> Worker:
     e = engine.conditions
-    return Worker(
-        driver.run_arrays, e, engine.scratch, driver.watch, driver.rows, e.control.copy()
-    )
+    return Worker(driver.run_arrays, e, engine.scratch, driver.watch, driver.rows, e.control.copy())

@@ -31,9 +31,7 @@ class Cases:
     ) -> None:  # fmt: skip
         self.system, self.states = system, _list_of("states", states)
         self.selections = _list_of("selections", selections)
-        self.parameters = {
-            name: _values(name, some) for name, some in _by_name(parameters).items()
-        }
+        self.parameters = {name: _values(name, some) for name, some in _by_name(parameters).items()}
         self.count = self._count()
         self._systems: dict[Any, System] = {}
 

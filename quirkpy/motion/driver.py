@@ -59,7 +59,6 @@ from quirkpy.motion.events import (
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, When
 from quirkpy.parts.part import PartError
-from quirkpy.tables import Selection
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
 #: where a closing row counts as so many bodies; and events.

@@ -3,10 +3,10 @@ alone."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import partial
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 import numpy as np
 
@@ -28,15 +28,14 @@ from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import coordinates_along
-from quirkpy.mechanics.meeting import surely_meet
 from quirkpy.mechanics.state import BodyState, JointState, State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.batch import REASONS, Ends, Group, happenings
 from quirkpy.motion.cases import Cases
-from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.course import Counts, Happening, Stop
 from quirkpy.motion.driver import Driver, state_at
 from quirkpy.motion.move import Progress, move
+from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import SOLVERS
 from quirkpy.motion.trajectory import Trajectory
@@ -69,8 +68,8 @@ class Moments:
     """States of runs, at their ends or at times of each: ``moments["arm"].position`` (n, 3) or (n,
     times, 3), ``moments["hinge"].angle`` (n,) or (n, times).
 
-    t [s]; states (..., nb + 1, STATE_WIDTH) with the ledger; angles (..., nc).  What no run has come
-    to is NaN."""
+    t [s]; states (..., nb + 1, STATE_WIDTH) with the ledger; angles (..., nc).  What no run has
+    come to is NaN."""
 
     def __init__(self, tables: Tables, shape: tuple[int, ...], tail: int) -> None:
         self.tables = tables
@@ -196,8 +195,11 @@ class Runs:
         return Each(len(self), self._events)
 
     def __repr__(self) -> str:
-        said = ", ".join(f"{(self._why == number).sum()} of them: {stop}"
-                         for number, stop in REASONS.items() if (self._why == number).any())
+        said = ", ".join(
+            f"{(self._why == number).sum()} of them: {stop}"
+            for number, stop in REASONS.items()
+            if (self._why == number).any()
+        )
         return f"Runs({len(self)}; {said})"
 
     def _final(self, k: int) -> State:
@@ -358,8 +360,12 @@ def _check_times(times: Any, span: float) -> Floats:
     try:
         checked = np.array(numbers(given, (len(given),)))
     except (TypeError, ValueError) as error:
-        raise PartError(f"simulate_many: samples {error}; give times after the start [s].") from None
-    if len(checked) and not (checked[0] >= 0.0 and checked[-1] <= span and (np.diff(checked) > 0.0).all()):
+        raise PartError(
+            f"simulate_many: samples {error}; give times after the start [s]."
+        ) from None
+    if len(checked) and not (
+        checked[0] >= 0.0 and checked[-1] <= span and (np.diff(checked) > 0.0).all()
+    ):
         raise PartError(
             f"simulate_many: samples must be rising times after the start, from 0 to {span:g} s."
         )

@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING, stops_of

@@ -10,9 +10,9 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.states import bodies_of, ledger_of
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats

@@ -8,8 +8,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.base.states import speeds_of
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters

@@ -13,9 +13,9 @@ from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.cases import Cases, Chosen
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
-from quirkpy.motion.cases import Cases, Chosen
 from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.trajectory import Trajectory

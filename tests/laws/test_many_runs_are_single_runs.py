@@ -287,8 +287,8 @@ def test_ctrl_c_keeps_what_was_flown(threads: int) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 def test_python_within_steps_is_refused() -> None:
     rod = qp.Body.box("rod", (1.0, 0.1, 0.1), 1.0)
+    system = qp.Multibody(rod, Drag("drag", rod, 0.1))
     with pytest.raises(ValueError, match="Drag 'drag' is asked in Python"):
-        system = qp.Multibody(rod, Drag("drag", rod, 0.1))
         system.simulate_many([system.initial], duration=1.0)
     system = qp.Multibody(rod)
     when = qp.When("when", lambda state: state.t - 0.5)

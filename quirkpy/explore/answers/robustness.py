@@ -27,9 +27,9 @@ from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.motion.batch import Group, Starts
-from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.course import Course, Stop
 from quirkpy.motion.move import move
+from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show

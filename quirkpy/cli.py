@@ -487,11 +487,7 @@ def warm(asked: argparse.Namespace) -> Answer:
     from quirkpy import warm as warming
 
     done = warming.warm(asked.workers, asked.into)
-    words = (
-        f"{len(done.ready)} kernels are ready, in {done.folder}; {done.compiled} functions were "
-        f"compiled for them, in {done.seconds:.1f} s."
-    )
-    return Answer(words, done._asdict() | {"into": asked.into and str(asked.into)})
+    return Answer(str(done), done._asdict())
 
 
 # --- files of users -------------------------------------------------------------------------------

@@ -45,7 +45,7 @@ WORDS = "kernel {t:.0f} of {end:.0f}"
 
 
 # --- what is exercised ----------------------------------------------------------------------------
-class Pull(qp.CompiledForce):
+class PullToOrigin(qp.CompiledForce):
     """A spring to the origin as somebody would write it; U = k r^2 / 2."""
 
     site: qp.Site
@@ -57,7 +57,7 @@ class Pull(qp.CompiledForce):
         return qp.Wrench(qp.triples.scale(-stiffness, site.position))
 
 
-class Push(qp.Force):
+class PushAlong(qp.Force):
     """A constant force along x, in Python."""
 
     site: qp.Site
@@ -75,7 +75,7 @@ def cubes() -> tuple[qp.Body, qp.Body, qp.Revolute]:
     return a, b, qp.Revolute("hinge", a, b, at=(SIDE / 2, SIDE / 2, 0.0), axis=(0.0, 0.0, 1.0))
 
 
-def hinged() -> qp.Multibody:
+def hang_cube() -> qp.Multibody:
     """Two cubes, pulled together by a well, damped, with a stop."""
     a, b, hinge = cubes()
     return qp.Multibody(
@@ -117,7 +117,7 @@ def pair() -> qp.Study:
 
 def look() -> None:
     """A system at one instant."""
-    system = hinged()
+    system = hang_cube()
     system.acceleration()
     system.acceleration(evaluator="literal")
     system.reactions()
@@ -128,19 +128,19 @@ def look() -> None:
 
 def move() -> None:
     """A run to its end, and all that may be read of it."""
-    run = hinged().simulate(1.0, stop=[qp.EnergyBelow(1e-12)])
+    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(1e-12)])
     assert math.isfinite(run.energy[-1])
     assert math.isfinite(run["hinge"].angle[-1])
 
 
 def stiffly() -> None:
     """A run by a method for stiff systems."""
-    hinged().simulate(0.1, method="radau")
+    hang_cube().simulate(0.1, method="radau")
 
 
 def rest() -> None:
     """Where a system comes to rest, and around there."""
-    system = hinged()
+    system = hang_cube()
     system.settle()
     system.linearize()
     system.caught()
@@ -179,7 +179,7 @@ def own_parts() -> None:
     """A force of somebody's own, in Python and compiled."""
     ball = qp.Body.sphere("ball", 0.1, 1.0, position=(1.0, 0.0, 0.0))
     site = ball.site("eye")
-    for kind in (Pull, Push):
+    for kind in (PullToOrigin, PushAlong):
         qp.Multibody(ball, kind("own", site, 1.0)).simulate(0.1)
 
 
@@ -263,6 +263,12 @@ class Warmed(NamedTuple):
     missing: list[str]
     seconds: float
     folder: str
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.ready)} kernels are ready, in {self.folder}; {self.compiled} functions "
+            f"were compiled for them, in {self.seconds:.1f} s."
+        )
 
 
 class Hands:

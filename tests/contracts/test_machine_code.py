@@ -329,5 +329,5 @@ def test_a_turn_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
     turns.take(kernel)
     turns.take(kernel)
     turns.leave(kernel)
-    turns.files[str(tmp_path)].close()
+    os.close(turns.files[str(tmp_path)])
     assert told == []

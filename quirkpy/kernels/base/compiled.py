@@ -38,6 +38,7 @@ def compiled(kind: Any, **options: Any) -> Callable[[Any], Any]:
     it is kept."""
 
     def decorate(function: Any) -> Any:
+        """Make a kernel of a function."""
         made: Any = njit(pipeline_class=kind, **options)(function)
         if made is not function:  # not where compilation is switched off
             made._cache = KernelCache(function)
@@ -86,7 +87,7 @@ class Notice(event.Listener):
             self.tell("compiling its kernels", kernel._cache.cache_path)
 
     def on_end(self, compilation: Any) -> None:
-        """It is done; where it has failed, others may try."""
+        """A compilation is over; where it has failed, others may try."""
         kernel = compilation.data["dispatcher"]
         if isinstance(kernel._cache, KernelCache) and not kernel.overloads.get(
             tuple(compilation.data["args"])

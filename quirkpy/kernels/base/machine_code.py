@@ -11,12 +11,13 @@ from __future__ import annotations
 import contextlib
 import hashlib
 import importlib
+import os
 import sys
 import zlib
 from collections.abc import Iterator
 from functools import cache
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
 
 import llvmlite.binding
 import numba
@@ -108,7 +109,7 @@ class CodeFile(IndexDataCacheFile):
 
 
 def shipped_file(code: KernelCode, folder: Path = SHIPPED) -> CodeFile:
-    """That of one kernel among those that a wheel brings, all in one folder."""
+    """The file of one kernel among those that a wheel brings, all in one folder."""
     room = Path(code.source).parent.name
     return CodeFile(str(folder), f"{room}.{code.filename_base}")
 
@@ -223,7 +224,7 @@ class Turns:
     these calls go in no circle: so no two processes wait for each other."""
 
     def __init__(self) -> None:
-        self.files: dict[str, IO[bytes]] = {}
+        self.files: dict[str, int] = {}
         #: Who is to be told that one waits, with the folder.
         self.told: Any = None
 
@@ -248,7 +249,7 @@ class Turns:
     def _lock(self, kernel: KernelCache, how: int) -> None:
         folder = kernel.cache_path
         if folder not in self.files:
-            self.files[folder] = (Path(folder) / "kernels.lock").open("ab")
+            self.files[folder] = os.open(Path(folder) / "kernels.lock", os.O_RDWR | os.O_CREAT)
         fcntl.lockf(self.files[folder], how, 1, zlib.crc32(kernel._impl.filename_base.encode()))
 
 

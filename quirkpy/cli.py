@@ -208,6 +208,7 @@ def parser() -> argparse.ArgumentParser:
     words_of_simulate(command(simulate, "move a system, or run a demo"))
     words_of_check(command(check, "say what a study or a system is made of, and whether it can be"))
     command(demos, "list the demos")
+    words_of_warm(command(warm, "compile all kernels now, for an image or a cluster"))
     return out
 
 
@@ -272,6 +273,14 @@ def words_of_check(it: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         help="a Python file that defines `study` or `system`, or what to_json wrote",
+    )
+
+
+def words_of_warm(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy warm` may be asked."""
+    it.add_argument("--workers", type=_count, default=2, metavar="N", help="processes (default 2)")
+    it.add_argument(
+        "--into", type=Path, metavar="FOLDER", help="copy the machine code there, for a wheel"
     )
 
 
@@ -476,6 +485,14 @@ def demos(asked: argparse.Namespace) -> Answer:
         found[path.name] = said.partition("\n")[0]
     width = max(map(len, found), default=0)
     return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
+
+
+def warm(asked: argparse.Namespace) -> Answer:
+    """`quirkpy warm`"""
+    from quirkpy import warm as warming
+
+    done = warming.warm(asked.workers, asked.into)
+    return Answer(str(done), done._asdict())
 
 
 # --- files of users -------------------------------------------------------------------------------

@@ -23,7 +23,7 @@ from quirkpy.kernels.base.arrays import (
     Sites,
     Vec,
 )
-from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.hook import call_law
 from quirkpy.kernels.base.matrices import mat9, mixed_transposed, sym6, sym_times
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, norm, scale, sub
@@ -242,7 +242,7 @@ def wheel(
     power[INTO] += dot(motor, at.spin)
 
 
-@inner
+@shared
 def field_loads(
     t: float, e: int, elements: Elements, schedules: Schedules, bodies: Floats, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.compiled import inlined, inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
@@ -79,7 +79,7 @@ def crosses(before: float, after: float, direction: int) -> bool:
     return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
 
 
-@inner
+@shared
 def value_within(
     x: float,
     k: int,

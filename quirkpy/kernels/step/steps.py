@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
-from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.compiled import inlined, inner, shared
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
 from quirkpy.kernels.base.states import (
     ANGULAR_HALF,
@@ -323,7 +323,7 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
     return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
 
 
-@kernel
+@shared
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:

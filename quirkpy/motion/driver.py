@@ -47,11 +47,18 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ASKING, StopReached, ask, watched_functions, watched_stops
+from quirkpy.motion.events import (
+    ASKING,
+    StopReached,
+    ask,
+    ask_measure,
+    compiled_measures,
+    watched_functions,
+    watched_stops,
+)
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.event import Event, When
+from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
-from quirkpy.tables import Selection
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
 #: where a closing row counts as so many bodies; and events.
@@ -99,7 +106,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        knots = [] if fixed else knots_of(clusters.selection).tolist()
+        knots = [] if fixed else clusters.selection.knots.tolist()
         self.ends = deque(
             [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
         )
@@ -125,12 +132,14 @@ class Driver:
             np.zeros(2),
         )
         self.clock = clock
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        crossings = watched_functions(self.entry, clusters.selection, events)
+        self.watched = [*crossings, *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
             np.zeros_like(rows[steps.BEGIN]),
+            compiled_measures(self.layout, self.watched),
         )
         self.events: list[Happening] = []
         self.look: Look | None = None
@@ -447,6 +456,8 @@ class Driver:
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
+            elif isinstance(w.event, Threshold) and w.measure is None:
+                self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
@@ -480,21 +491,6 @@ def _way_back() -> str:
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
-    any more."""
-    tables = selection.tables
-    acting = np.concatenate(
-        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
-    )
-    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return (
-        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
-        if ranges
-        else np.zeros(0)
-    )
 
 
 def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:

@@ -16,7 +16,7 @@ from quirkpy.kernels.step.steps import NOTED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, nodding, relative_kinetic_energy
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import AT_REST, Driver, knots_of
+from quirkpy.motion.driver import AT_REST, Driver
 from quirkpy.motion.extrema import (
     BESIDE,
     Ask,
@@ -318,4 +318,4 @@ class Watcher:
 
 def calm_from(selection: Selection) -> float:
     """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
-    return float(knots_of(selection).max(initial=-math.inf))
+    return selection.calm_after

@@ -60,7 +60,7 @@ inlined: Any = njit(**GIVEN, inline="always")
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Sources whose code ends up inside compiled kernels.
-SOURCES = ("kernels/**/*.py", "maths/quat.py", "tables/tables.py")
+SOURCES = ("kernels/**/*.py", "maths/quat.py", "maths/tapes.py", "tables/tables.py")
 
 
 def forget_stale_machine_code(package: Path = PACKAGE) -> None:

@@ -284,6 +284,10 @@ class State(FrozenRecord):
             f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
         )
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `state[...]` may be asked for."""
+        return list(self.bodies if self.selection is None else names_in(self.selection.tables))
+
     def _joint(self, k: int) -> JointState:
         t = self._tables("reading a joint")
         which = np.arange(t.joint_coordinate[k], t.joint_coordinate[k + 1])

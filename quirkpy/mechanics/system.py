@@ -14,6 +14,7 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Reactio
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
@@ -91,6 +92,17 @@ class System:
     def bodies(self) -> tuple[str, ...]:
         """Names of the moving bodies: the row order of every (n, ...) array."""
         return self.tables.body_names
+
+    @property
+    def measures(self) -> dict[str, str]:
+        """All that can be measured of it by name, with units: what `run.measure` and `run.table`
+        take, outputs of `linearize`, and events (`When.above`).  A name with several numbers has
+        components: "arm.position.z"."""
+        return {name: found.unit for name, found in measures_in(self.tables).items()}
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `system[...]` may be asked for."""
+        return [str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates)]
 
     def __getitem__(self, name: str) -> Part:
         for part in (*self.parts, *self.candidates, GROUND):

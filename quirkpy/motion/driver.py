@@ -51,13 +51,14 @@ from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Sto
 from quirkpy.motion.events import (
     StopReached,
     ask,
-    knots_of,
+    ask_measure,
+    compiled_measures,
     watched_functions,
     watched_stops,
     way_back,
 )
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.event import Event, When
+from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
@@ -103,7 +104,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        self.knots = frozenset([] if fixed else clusters.selection.once_here(knots_of).tolist())
+        self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -127,13 +128,15 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        crossings = watched_functions(self.entry, clusters.selection, events)
+        self.watched = [*crossings, *watched_stops(self.layout)]
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
             np.zeros_like(rows[steps.BEGIN]),
+            compiled_measures(self.layout, self.watched),
         )
         self.events: list[Happening] = []
         self.look: Look | None = None
@@ -484,6 +487,8 @@ class Driver:
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
+            elif isinstance(w.event, Threshold) and w.measure is None:
+                self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts

@@ -25,6 +25,7 @@ from quirkpy.parts import (
     event,
     fields,
     forces,
+    joint_laws,
     joints,
     magnets,
     pinning,
@@ -56,8 +57,8 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 
 #: Every class that a document may name without a module of the reader's choosing.
 PART_TYPES = final_classes(
-    body, shapes, joints, couplings, forces, actuators, bushing, fields, magnets, pinning, schedule,
-    sensor, event, primitives,
+    body, shapes, joints, couplings, forces, joint_laws, actuators, bushing, fields, magnets,
+    pinning, schedule, sensor, event, primitives,
 )  # fmt: skip
 
 #: Characters of a document, and how deep values in it lie within each other, at most: some hundred

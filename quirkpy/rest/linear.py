@@ -14,6 +14,7 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 from quirkpy.kernels.base.states import angular_of
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.checks import show
@@ -270,10 +271,22 @@ def _measure(
         return [f"{output}.{axis}" for axis in AXES], lambda s: BODY_OUTPUTS[what](
             s, around.state, k
         )
-    words = 'a coordinate, "coordinate.rate", ' + ", ".join(
-        f'"body.{word}"' for word in BODY_OUTPUTS
-    )
-    raise PartError(_unknown(system, "outputs", output, words))
+    if what == "rotation":
+        words = ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
+        raise PartError(_unknown(system, "outputs", output, words))
+    return _named_measure(system, output)
+
+
+def _named_measure(system: System, name: str) -> tuple[list[str], Callable[[State], Floats]]:
+    """Anything else that can be measured by name; not what answers to inputs at once."""
+    found = measure_of("linearize", system.tables, name)
+    if found.at_once:
+        raise PartError(
+            f"linearize: outputs has {name!r}, which answers to loads at once and so is no "
+            "function of displacements and rates; leave it out."
+        )
+    labels = [f"{name}.{part}" for part in found.parts] or [name]
+    return labels, lambda s: value_at(found, s.instant(system.selection)).reshape(-1)
 
 
 def _rotation(s: State, base: State, k: int) -> Floats:

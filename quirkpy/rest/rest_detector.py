@@ -19,7 +19,6 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, nutation_energy, relative_kinetic_energy
 from quirkpy.mechanics.system import System
 from quirkpy.motion.driver import Driver
-from quirkpy.motion.events import knots_of
 from quirkpy.motion.extrema import (
     BESIDE,
     Ask,
@@ -314,4 +313,4 @@ class Watcher:
 
 def calm_from(selection: Selection) -> float:
     """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
-    return float(knots_of(selection).max(initial=-math.inf))
+    return selection.calm_after

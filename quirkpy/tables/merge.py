@@ -256,8 +256,8 @@ class _Composer:
             turn = self.axes[t.site_body[t.element_site1[e]]]
             numbers[e, :3], numbers[e, 3:6] = turn @ numbers[e, :3], turn @ numbers[e, 3:6]
             for s in t.element_schedule[e][t.element_schedule[e] >= 0]:
-                mine = slice(t.schedule_knot[s], t.schedule_knot[s + 1])
-                knots[mine] = knots[mine] @ turn.T
+                for mine in map(t.knots, t.leading(s)):
+                    knots[mine] = knots[mine] @ turn.T
         return {"element_numbers": numbers, "knot_value": knots}
 
 

@@ -18,6 +18,7 @@ from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import ELEMENT_KINDS, Force
+from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
@@ -41,13 +42,18 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
         "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     ),
 )  # fmt: skip
+JOINT_LAW, SERVO, TAPE = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape"))
+#: Those whose law is a user's machine code.
+OF_USERS_CODE = LAW, JOINT_LAW
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
 NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
 TURN, SLIDE = 0, 1
-#: schedule_kind.
+#: schedule_kind: given by knots, of which a step may leap over none; by formulas; and what is made
+#: of other schedules.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
+SINE, RAMP, FORMULA, PRODUCT, SUM = range(len(INTERPOLATIONS), 8)
 #: Width of element_numbers: the widest element, a bushing.
 ELEMENT_WIDTH = 42
 
@@ -100,7 +106,7 @@ class Tables(FrozenRecord):
 
     force_element: Ints  # elements of force f: from force_element[f] to [f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
-    element_kind: Ints  # UNIFORM ... LAW (ne,)
+    element_kind: Ints  # UNIFORM ... TAPE (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
@@ -111,9 +117,13 @@ class Tables(FrozenRecord):
     element_schedule: Ints  # of the two vectors that time may change; -1: constant (ne, 2)
 
     schedule_knot: Ints  # knots of schedule s: from schedule_knot[s] to [s + 1] (n_schedules + 1,)
-    schedule_kind: Ints  # HOLD, LINEAR or SMOOTH (n_schedules,)
+    schedule_kind: Ints  # HOLD ... SUM (n_schedules,)
+    schedule_parts: Ints  # first and last schedule that it is made of; -1: of none (n_schedules, 2)
+    # Of a SINE amplitude and mean stand in place of values, rate and phase in place of times; of a
+    # RAMP rate and value; of a FORMULA its numbers, one in a row.
     knot_time: Floats  # [s] (nk,)
     knot_value: Floats  # a plain number comes first (nk, 3)
+    schedule_formula: tuple[CompiledFunction | None, ...]  # None of others (n_schedules,)
 
     sensor_site: Ints  # (n_sensors,)
     sensor_accepts: NDArray[np.bool_]  # both notice each other (n_sensors, n_sensors)
@@ -205,6 +215,49 @@ class Tables(FrozenRecord):
         check_frame([self.forces[k] for k in made.forces])
         return made
 
+    def knots(self, s: int) -> slice:
+        """The knots of a schedule."""
+        return slice(int(self.schedule_knot[s]), int(self.schedule_knot[s + 1]))
+
+    def leaves(self, s: int) -> list[int]:
+        """The schedules of knots and formulas that a schedule is made of; itself, if it is one."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return [s]
+        return [leaf for part in range(first, last + 1) for leaf in self.leaves(part)]
+
+    def leading(self, s: int) -> list[int]:
+        """The first factors of the products that a schedule is the sum of: with twice their values
+        it is twice as large, and where it is a vector, so are they."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return [s]
+        some = range(first, last + 1) if self.schedule_kind[s] == SUM else (first,)
+        return [leaf for part in some for leaf in self.leading(part)]
+
+    def calm_after(self, s: int) -> float:
+        """When a schedule has come to its end [s]; inf: never."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return self._calm_leaf(s)
+        parts = range(first, last + 1)
+        ends = [self.calm_after(part) for part in parts]
+        if self.schedule_kind[s] == PRODUCT:
+            ended = [end for part, end in zip(parts, ends, strict=True) if self._ends_at_zero(part)]
+            return min(ended, default=max(ends))
+        return max(ends)
+
+    def _calm_leaf(self, s: int) -> float:
+        kind, values = self.schedule_kind[s], self.knot_value[self.knots(s)]
+        if kind in (SINE, RAMP):
+            return math.inf if values[0].any() else -math.inf
+        return math.inf if kind == FORMULA else float(self.knot_time[self.knots(s)][-1])
+
+    def _ends_at_zero(self, s: int) -> bool:
+        """Whether a schedule of knots does."""
+        knots = self.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)
+        return bool(knots and not self.knot_value[self.knots(s)][-1].any())
+
     @cached_property
     def mass_roots(self) -> tuple[Floats, Floats]:
         """Per body M^(1/2) and M^(-1/2) over (v in N, omega in body axes), each (nb, 6, 6)."""
@@ -278,6 +331,27 @@ class Selection(FrozenRecord):
             for c, (lower, upper) in bounds.items()
             if upper - lower <= 2.0 * math.pi
         }
+
+    @cached_property
+    def schedules(self) -> tuple[int, ...]:
+        """Numbers of the schedules of what acts."""
+        t = self.tables
+        named = (t.element_schedule[self.elements].ravel(), t.row_schedule[self.rows])
+        return tuple(int(s) for s in np.concatenate(named) if s >= 0)
+
+    @cached_property
+    def knots(self) -> Floats:
+        """Times at which schedules of what acts have knots [s], rising."""
+        t = self.tables
+        leaves = [leaf for s in self.schedules for leaf in t.leaves(s)]
+        given = [t.knots(s) for s in leaves if t.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)]
+        times = [t.knot_time[knots] for knots in given]
+        return np.unique(np.concatenate(times)) if times else np.zeros(0)
+
+    @property
+    def calm_after(self) -> float:
+        """When the last schedule of what acts has come to its end [s]; inf: never."""
+        return max(map(self.tables.calm_after, self.schedules), default=-math.inf)
 
     @cached_property
     def coordinates(self) -> Ints:

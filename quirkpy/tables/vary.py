@@ -56,7 +56,7 @@ def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, list[int], list
     for row in _elements(tables, force):
         kind = _kind(tables, row)
         given = (int(tables.element_schedule[row, k]) for k in kind.schedules)
-        knots = [slice(*tables.schedule_knot[s : s + 2].tolist()) for s in given if s >= 0]
+        knots = [tables.knots(leaf) for s in given if s >= 0 for leaf in tables.leading(s)]
         yield row, list(kind.strength or ()), knots
 
 

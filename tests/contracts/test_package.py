@@ -18,7 +18,8 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report", "vpython")
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report",
+          "tables", "vpython")  # fmt: skip
 TARGETS = ("attack", "bench", "check", "clean", "docs", "fuzz", "help", "run", "test", "wheel")
 #: Heavy packages that a plain import must not load.
 HEAVY = ("dask", "distributed", "matplotlib", "plotly", "vpython")

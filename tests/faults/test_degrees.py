@@ -149,6 +149,10 @@ def test_every_angle_of_every_class_is_found() -> None:
         ("Hinge", "opens"),
         ("KeepOut", "half_angle"),
         ("SameShape", "tolerance"),
+        ("Servo", "target"),
+        ("TapeSpring", "straight"),
+        ("TapeSpring", "snap"),
+        ("Sine", "phase"),
     }
 
 

@@ -31,7 +31,7 @@ with contextlib.suppress(ImportError):
 
 PACKAGE = Path(__file__).resolve().parents[2]
 #: Sources whose code ends up inside compiled kernels.
-SOURCES = ("kernels/**/*.py", "maths/quat.py", "tables/tables.py")
+SOURCES = ("kernels/**/*.py", "maths/quat.py", "maths/tapes.py", "tables/tables.py")
 #: What a wheel has brought; in a clone there is none.
 SHIPPED = PACKAGE / "machine_code"
 #: In words, what the code there was made with.

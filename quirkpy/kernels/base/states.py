@@ -23,6 +23,8 @@ from quirkpy.maths.types import Floats, Ints
 
 # Columns of a body's row in a state, for kernels alone.
 R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
+#: Where the numbers of a body begin in its row.
+BODY_COLUMNS = {"position": R, "orientation": Q, "velocity": V, "angular_velocity": OMEGA}
 # Columns of a body's six numbers in accelerations and the like, for kernels alone.
 LINEAR_HALF, ANGULAR_HALF, VELOCITY_WIDTH = 0, 3, 6
 #: The tail of a state whose bodies have nothing beyond a rigid one's coordinates and speeds.

@@ -209,7 +209,9 @@ def step_on(
 
 
 @inner
-def note_for(k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable) -> None:
+def note_for(
+    k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable
+) -> None:
     """A note of run k."""
     notes, at = batch.notes, desk[WAITING]
     notes[at, 0], notes[at, 1], notes[at, 2], notes[at, 3] = k, t, what, which
@@ -270,7 +272,9 @@ def branches_meet(
 
 
 @inner
-def look_at_start(k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -> int:
+def look_at_start(
+    k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
+) -> int:
     """What is to be known of a start before its first step; returns why the run is over."""
     run, n = worker.run, worker.run.out.shape[0]
     lost = worker.rows.states[0, n, LOST]
@@ -337,8 +341,8 @@ def begin_beside(
 
 @inner
 def sample_between(
-    k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model, table: Table,
-    worker: Worker, aside: Worker,
+    k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model,
+    table: Table, worker: Worker, aside: Worker,
 ) -> None:  # fmt: skip
     """The state at a time between two rows, by steps from the first, as the next sample."""
     run, rows, n, fresh, why = aside.run, aside.rows, worker.run.out.shape[0], True, GOING
@@ -379,9 +383,7 @@ def take_samples(
                 keep_sample(k, before, desk, batch, worker)
             else:
                 step = rows.t[i] - rows.t[before]
-                sample_between(
-                    k, t, before, step, desk, batch, model, table, worker, aside
-                )
+                sample_between(k, t, before, step, desk, batch, model, table, worker, aside)
     if filled > 0:
         copy_row(filled - 1, rows, kept, rows)
 
@@ -461,8 +463,8 @@ def go_on(
 def fly(
     desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:
-    """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience is
-    at its end: then the call is made again.  `aside` flies to samples; it may be the worker itself
+    """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience
+    is at its end: then the call is made again.  `aside` flies to samples; it may be the worker itself
     where there are none."""
     spent, most = 0, worker.rows.notes.shape[0] + worker.watch.what.shape[0] + 2
     keeping = batch.owner.shape[0] > 0

@@ -464,8 +464,8 @@ def fly(
     desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:
     """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience
-    is at its end: then the call is made again.  `aside` flies to samples; it may be the worker itself
-    where there are none."""
+    is at its end: then the call is made again.  `aside` flies to samples; it may be the worker
+    itself where there are none."""
     spent, most = 0, worker.rows.notes.shape[0] + worker.watch.what.shape[0] + 2
     keeping = batch.owner.shape[0] > 0
     while desk[AT] < desk[LAST] and spent < desk[PATIENCE]:

@@ -47,6 +47,8 @@ NEUTRAL_PULL = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
 #: which length.
 FOLLOWED, NEUTRAL_STRIDE = 0.3, 0.1
+#: A direction lies in others where they hold this share of it.
+FLAT_SHARE = 0.5
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
 #: A known motion is among those without stiffness where no more than this share of it is not.
@@ -384,9 +386,7 @@ def split_directions(around: Vicinity) -> DirectionSplit:
 
 
 def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
-    f = around.freedoms
-    _, sigma, Vt = around.principal
-    flat = Vt[sigma <= unknown_below(around, Vt.T)]
+    f, flat = around.freedoms, flat_directions(around)
     if not len(flat):
         return flat, np.eye(f)
     flat = _complete_basis(flat, around.spin_directions)
@@ -395,6 +395,12 @@ def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
     ).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
     return neutral, full[:, len(neutral) :].T
+
+
+def flat_directions(around: Vicinity) -> Floats:
+    """A basis of the directions without stiffness (k, f)."""
+    _, sigma, Vt = around.principal
+    return np.asarray(Vt[sigma <= unknown_below(around, Vt.T)])
 
 
 def _complete_basis(flat: Floats, known: Floats) -> Floats:
@@ -432,12 +438,23 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
 
 
 def _is_followed(around: Vicinity, along: Floats) -> bool:
+    """Whether equilibria go on along a direction stride by stride.  Two turns one after the other
+    differ from their mixture: equilibria bend aside, and after each stride the way goes on in what
+    is flat there."""
     here = around
     for _ in range(round(FOLLOWED / NEUTRAL_STRIDE)):
         rows = here.answers(here.states_at(NEUTRAL_STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
         if not there.settled or there.moved > 0.5 * NEUTRAL_STRIDE or not rests(there.around):
             return False
-        along = there.around.coordinates_of(here, along)
+        along = _flatten(there.around, there.around.coordinates_of(here, along))
         along, here = along / size_of(there.around, along), there.around
     return True
+
+
+def _flatten(around: Vicinity, along: Floats) -> Floats:
+    """A direction without its share that has a stiffness, unless that is most of it."""
+    flat = flat_directions(around)
+    inside = flat.T @ (flat @ along)
+    mostly = np.linalg.norm(inside) > FLAT_SHARE * np.linalg.norm(along)
+    return np.asarray(inside if mostly else along)

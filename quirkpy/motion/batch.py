@@ -15,6 +15,7 @@ from quirkpy.kernels.base.states import (
     bodies_of,
     state_rows,
     with_ledger,
+    zero_rows,
 )
 from quirkpy.kernels.step import steps
 from quirkpy.kernels.step.batch import (
@@ -46,7 +47,7 @@ from quirkpy.kernels.step.integrator import (
     UNHOLDABLE,
 )
 from quirkpy.kernels.tree.evaluation import Model
-from quirkpy.kernels.users.callbacks import interruptions
+from quirkpy.kernels.users.callbacks import PythonParts, interruptions
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.clusters import contract_rows, expand_rows, largest_difference
 from quirkpy.mechanics.courses import coordinates_along
@@ -68,6 +69,8 @@ NOTES_WAITING, CALLS = 4096, 10
 BLOCKS, LONGEST_BLOCK = 8, 512
 #: All rows of runs, where these are kept, wait in so much room [numbers] to be fetched.
 ROOM_FOR_ROWS = 1_000_000
+#: So long [s] one thread waits for others before it looks whether Ctrl-C has come.
+LISTEN_EVERY = 0.05
 #: Of no samples.
 NO_TIMES: Floats = np.zeros(0)
 #: Steps of a run without a bound.
@@ -236,17 +239,26 @@ class Group:
     def _ends(self, notes: list[Floats]) -> Ends:
         b, states, n = self.batch, self.layout.states, self.layout.states.bodies
         rows = states.rows_in(b.lines)
-        samples = states.rows_in(b.samples)
+        samples, unmoved = states.rows_in(b.samples), b.counts[:, steps.STEPS] == 0
         return Ends(
-            b.counts[:, WHY], b.clock[:, steps.T], self._expand(rows, True), b.near,
+            b.counts[:, WHY], b.clock[:, steps.T], self._expand(rows, unmoved), b.near,
             states.tail_in(b.lines).copy(), b.clock[:, steps.H], b.counts, b.held != 0.0,
-            None if self.merger is None else bodies_of(rows)[:, :n], self._expand(samples, False),
+            None if self.merger is None else bodies_of(rows)[:, :n], self._sampled(samples),
             b.angles, states.tail_in(b.samples).copy(),
             np.concatenate([np.zeros((0, BATCH_NOTE)), *notes]),
         )  # fmt: skip
 
-    def _expand(self, rows: Floats, ends: bool) -> Floats:
-        """States of all bodies from those of the runs (n, ..., STATE_WIDTH)."""
+    def _sampled(self, samples: Floats) -> Floats:
+        """States of all bodies at samples; the start is one where its time is asked for."""
+        n = self.starts.rows.shape[1] + 1
+        out = zero_rows(self.n, len(self.times), n)
+        for k, t in enumerate(self.times):
+            out[:, k] = self._expand(samples[:, k], np.full(self.n, t == 0.0))
+        return out
+
+    def _expand(self, rows: Floats, first: Bools) -> Floats:
+        """States of all bodies from those of the runs (n, ..., STATE_WIDTH); first: which of them
+        are starts, which are as they were given where they have not been moved."""
         if self.merger is None:
             return rows.copy()
         out = expand_rows(self.merger, rows)
@@ -254,9 +266,8 @@ class Group:
             if not pattern.all():
                 mine = (self.signs == pattern).all(axis=1)
                 out[mine] = expand_rows(self._turned(pattern), rows[mine])
-        if ends:  # what has not moved is as it was given, to the bit
-            still = (bodies_of(rows) == self.rows).all(axis=(1, 2))
-            bodies_of(out)[still] = self.starts.rows[still]
+        still = first & (bodies_of(rows) == self.rows).all(axis=(1, 2))
+        bodies_of(out)[still] = self.starts.rows[still]
         return out
 
     def _turned(self, pattern: Bools) -> Merger:
@@ -330,6 +341,7 @@ class Crew:
         self.kept: list[tuple[Ints, tuple[Any, ...]]] = []  # runs, and columns of their rows
         self.errors: list[BaseException] = []
         self.first = threading.current_thread()
+        self.listener: PythonParts | None = None  # of the thread that began: it hears Ctrl-C
         self.blocks = self._blocks()
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
@@ -381,13 +393,13 @@ class Crew:
             )
             batch = self._with_room(driver)
             stack.enter_context(interruptions(engine.python))
+            if threading.current_thread() is self.first:
+                self.listener = engine.python
             for first, last in iter(self._next_block, None):
                 self._fly_block(first, last, batch, model, driver, worker, aside)
-                self.halted |= engine.python.halted
-                self._report(last - first)
-            while any(other.is_alive() for other in others):
-                others[0].join(0.05)
-                self.halted |= engine.python.halted
+            for other in others:
+                while other.is_alive() and not self._heard():
+                    other.join(LISTEN_EVERY)
 
     def _with_room(self, driver: Driver) -> RunTable:
         """The batch with room of this thread for notes, and for rows."""
@@ -400,7 +412,12 @@ class Crew:
 
     def _next_block(self) -> tuple[int, int] | None:
         with self.lock:
-            return None if self.halted else next(self.blocks, None)
+            return None if self._heard() else next(self.blocks, None)
+
+    def _heard(self) -> bool:
+        """Whether all is to end."""
+        self.halted |= self.listener is not None and self.listener.halted
+        return self.halted
 
     def _report(self, more: int) -> None:
         """Count what is done; the thread that began tells it."""
@@ -419,7 +436,8 @@ class Crew:
         desk[PATIENCE] = CALLS * desk[STRETCH]
         desk[MOST] = UNBOUNDED if s.max_steps is None else s.max_steps
         desk[ANGLES_GIVEN] = self.group.merger is not None
-        while desk[AT] < last and not self.halted:
+        while desk[AT] < last and not self._heard():
+            begun = int(desk[AT])
             fly(desk, batch, model, driver.table, worker, aside)
             if desk[WAITING]:
                 self.notes.append(batch.notes[: desk[WAITING]].copy())
@@ -427,6 +445,7 @@ class Crew:
                 columns = tuple(array[: desk[KEPT]].copy() for array in batch.rows[:COLUMNS])
                 self.kept.append((batch.owner[: desk[KEPT]].copy(), columns))
             desk[WAITING] = desk[KEPT] = 0
+            self._report(int(desk[AT]) - begun)
 
 
 def _worker(driver: Driver, engine: Any) -> Worker:

@@ -106,9 +106,10 @@ class Numbers(NamedTuple):
 
     def with_periods(self, t: Tables) -> Numbers:
         """And the periods of relations that have just one angle, where a factor belongs to it."""
-        kind = np.append(t.coordinate_kind, -1)
-        one, two = kind[t.row_axis1], kind[t.row_axis2]
-        turning = (t.row_kind == RELATION_ROW) & (two == ANGLE) & (one != ANGLE)
+        turning = np.zeros(len(t.row_kind), dtype=bool)
+        related = np.flatnonzero((t.row_kind == RELATION_ROW) & (t.row_axis2 >= 0))
+        one, two = (t.coordinate_kind[axis[related]] for axis in (t.row_axis1, t.row_axis2))
+        turning[related] = (two == ANGLE) & (one != ANGLE)
         which, row, column = self.where.T
         mine = (which == ROW_NUMBERS) & (column == ROW_FACTOR)
         mine[mine] = turning[row[mine]]
@@ -120,4 +121,4 @@ def _as_packed(name: str, every: Floats) -> Floats:
     """An array of tables for each run, as columns of that of a model (n, rows, columns)."""
     if name == "body_inertia":
         return every.reshape(*every.shape[:2], 9)[..., UPPER]
-    return every.reshape(*every.shape[:2], -1)
+    return every if every.ndim == 3 else every[..., None]

@@ -226,18 +226,20 @@ def test_samples_are_what_a_run_gives_at_their_times(family: str) -> None:
     system = compiled_system(family, 1)
     states, times = on_the_way(system, 0.1, 2), [0.0, 0.013, 0.02, 0.0501, 0.06]
     runs = system.simulate_many(states, duration=0.06, samples=times, threads=2)
+    clusters = float(system.clusters.merger is not None)  # these differ by rounding, all else not
     for k in range(len(states)):
         run = runs[k]
         for j, t in enumerate(states[k].t + np.array(times)):
             rows = runs.samples.states[k, j, :-1]
             if t <= run.t[-1]:
-                assert np.array_equal(rows, run.rows_at(t))
+                np.testing.assert_allclose(rows, run.rows_at(t), rtol=0.0, atol=1e-13 * clusters)
     assert runs.samples[system.bodies[0]].position.shape == (len(states), 5, 3)
 
 
 def test_samples_end_with_the_run() -> None:
-    """An impact takes the energy that ends it."""
-    system = pendulum()
+    """A brake takes the energy that ends it."""
+    system = pendulum().without("push")
+    system = system.with_(qp.HingeSpring("brake", system["hinge"], stiffness=0.0, damping=0.5))
     stop = [qp.EnergyBelow(float(system.energy()) - 1e-2)]
     runs = system.simulate_many([system.initial], duration=2.0, samples=[0.0, 1.99], stop=stop)
     assert runs.stop[0] is qp.Stop.EVENT
@@ -287,7 +289,7 @@ def test_ctrl_c_keeps_what_was_flown(threads: int) -> None:
 # --- what is refused ------------------------------------------------------------------------------
 def test_python_within_steps_is_refused() -> None:
     rod = qp.Body.box("rod", (1.0, 0.1, 0.1), 1.0)
-    system = qp.Multibody(rod, Drag("drag", rod, 0.1))
+    system = qp.Multibody(rod, Drag("drag", rod, 0.1, 0.1))
     with pytest.raises(ValueError, match="Drag 'drag' is asked in Python"):
         system.simulate_many([system.initial], duration=1.0)
     system = qp.Multibody(rod)
@@ -341,4 +343,4 @@ def test_starts_that_are_none_are_refused() -> None:
     assert high["hinge"].angle > 0.35
     with pytest.raises(ValueError, match="begins beyond the upper bound") as told:
         system.simulate_many([good, system.at(high).initial], duration=1.0)
-    assert told.value.__notes__ == ["run 1 of simulate_many"]
+    assert told.value.__notes__[-1] == "run 1 of simulate_many"

@@ -133,7 +133,8 @@ def test_an_arm_on_a_tape_spring_swings_through_the_snap_and_keeps_its_energy() 
     placed = np.array((0.05, -0.05, 0.0)) + qp.quat.matrix(turn) @ (0.05, 0.05, 0.0)
     state = start.initial.replace({"arm": dict(position=placed, orientation=turn)})
     run = start.at(state).simulate(3.0, **TIGHT)
-    assert abs(run.energy - run.energy[0]).max() < 1e-9
+    # Where the third slope jumps a method of high order loses some of it
+    assert abs(run.energy - run.energy[0]).max() < 3e-7
     assert run.potential[0] == pytest.approx(TAPE.energy(1.1), rel=1e-12)
     angle = run["hinge"].angle
     assert angle.min() < -0.3

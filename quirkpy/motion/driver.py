@@ -48,13 +48,13 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
-    ASKING,
     StopReached,
     ask,
     ask_measure,
     compiled_measures,
     watched_functions,
     watched_stops,
+    way_back,
 )
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, Threshold, When
@@ -106,15 +106,14 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        knots = [] if fixed else clusters.selection.knots.tolist()
-        self.ends = deque(
-            [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
-        )
-        clock = np.zeros(steps.CLOCK_WIDTH)
+        self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
+        self.ends: deque[float]
+        self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
-            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
+            start.t, fixed or start.step or 0.0, 0.0, s.rtol, s.atol,
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
+        self.head_for(start.t + duration)
         lines, rows = states.zero_lines(steps.LINES)
         self.y = rows[steps.BEGIN, : states.bodies + 1]
         self.tail = states.tail_in(lines[steps.BEGIN])
@@ -131,7 +130,6 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        self.clock = clock
         crossings = watched_functions(self.entry, clusters.selection, events)
         self.watched = [*crossings, *watched_stops(self.layout)]
         self.watch = Watch(
@@ -144,6 +142,22 @@ class Driver:
         self.events: list[Happening] = []
         self.look: Look | None = None
         self.rested = False  # says the look
+
+    def head_for(self, end: float) -> None:
+        """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
+        that none leaps over what it does."""
+        within = (t for t in self.knots if self.clock[steps.T] < t < end)
+        self.ends = deque([*sorted(within), end])
+        self._next_end()
+
+    def _next_end(self) -> None:
+        end = self.ends.popleft()
+        self.clock[steps.T_END] = end
+        self.clock[steps.ASKED_UNTIL] = (
+            math.nextafter(end, -math.inf)
+            if end in self.knots and end > self.clock[steps.T]
+            else math.inf
+        )
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -220,7 +234,7 @@ class Driver:
         """
         e = self.engine
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
+        why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
         closing = looking and len(e.scratch.rows) > 0
@@ -234,7 +248,7 @@ class Driver:
         e = self.engine
         e.turn_to(angles_of(self.start.instant()))
         e.hold(self.start.held)
-        why = self.first_steps(room)
+        why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
@@ -269,7 +283,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -402,7 +416,7 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            why = self._onward(self.advance(room))
+            why = self.pass_end(self.advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
             if why == integrator.JAMMED:
@@ -411,13 +425,17 @@ class Driver:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
-    def _onward(self, why: int) -> int:
-        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over
-        what it does; there the run goes on."""
-        if why == integrator.ARRIVED and self.ends:
-            self.clock[steps.T_END] = self.ends.popleft()
-            return integrator.GOING
-        return why
+    def pass_end(self, why: int) -> int:
+        """Why a call has ended; at a knot of a schedule the run goes on."""
+        if why != integrator.ARRIVED:
+            return why
+        if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
+            e = self.engine
+            integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        if not self.ends:
+            return why
+        self._next_end()
+        return integrator.GOING
 
     def _room(self) -> int:
         """How many steps a call may take."""
@@ -474,18 +492,6 @@ class Driver:
             t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS,
         )  # fmt: skip
-
-
-def _way_back() -> str:
-    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
-    asked = ASKING.get()
-    if asked is None:
-        return "start within the bounds, or leave the stop out"
-    return (
-        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
-        "it is about to reach: leave the stop out of the run within its function, or begin that "
-        "run from a row of this one"
-    )
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

@@ -184,3 +184,15 @@ def ask(event: When, state: State) -> float:
         return number(value)
     except (TypeError, ValueError) as error:
         raise event.refuse(f"its function at t = {state.t} {error}.") from None
+
+
+def way_back() -> str:
+    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    asked = ASKING.get()
+    if asked is None:
+        return "start within the bounds, or leave the stop out"
+    return (
+        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
+        "it is about to reach: leave the stop out of the run within its function, or begin that "
+        "run from a row of this one"
+    )

@@ -86,6 +86,16 @@ def test_a_servo_never_exceeds_its_limit_and_keeps_its_ledger() -> None:
     np.testing.assert_allclose(slid(inside).final.r, slid(free).final.r, atol=1e-12)
 
 
+@pytest.mark.parametrize("method", ["dop853", "rk45"])
+def test_a_target_that_jumps_puts_in_what_the_spring_then_has(method: Any) -> None:
+    """From rest at one target, a jump by a puts in k a^2 / 2."""
+    target = qp.Schedule((0.0, 1.0), (0.0, 0.3))
+    servo = qp.Servo("servo", SLIDE, target=target, stiffness=STIFFNESS, damping=DAMPING)
+    run = qp.Multibody(BALL, SLIDE, servo).simulate(4.0, method=method, rtol=1e-9, atol=1e-12)
+    assert run.work[-1] == pytest.approx(0.5 * STIFFNESS * 0.3**2, rel=1e-12)
+    assert balance(run) < 1e-7
+
+
 # --- tape springs ---------------------------------------------------------------------------------
 HUB = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
 ARM = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0, 0))

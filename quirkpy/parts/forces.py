@@ -53,17 +53,16 @@ def strength_in_time(value: Any) -> Any:
 
 
 def in_time(value: Any) -> Any:
-    """A number, or a function of time that gives numbers and does not jump: the work that its
-    changes do follows from its rate."""
+    """A number, or a function of time that gives numbers and has a rate: the work that its changes
+    do follows from that."""
     if not isinstance(value, TimeFunction):
         return number(value)
     if not value.scalar:
         raise TypeError(f"is a {_noun(value)} of vectors, but must hold one number at each time")
-    if value.smoothness == 0:
+    if not value.rated:
         raise ValueError(
-            "jumps, or states no rate, but the work that its changes do follows from its rate; "
-            "give a Schedule that is 'linear' or 'smooth', a Sine, a Ramp, or sums and products of "
-            "these"
+            "states no rate, but the work that its changes do follows from that; define rate "
+            "beside its value"
         )
     return value
 

@@ -162,6 +162,10 @@ class CompiledFunction(TimeFunction):
             return 0
         return 1 if type(self).acceleration is None else 2
 
+    @property
+    def rated(self) -> bool:
+        return type(self).rate is not None
+
     def at(self, t: float) -> NDArray[np.float64]:
         return np.asarray(self.evaluate("value", t))
 

@@ -179,11 +179,11 @@ class Servo(OnCoordinate):
     """A motor that holds a coordinate x at its target, or leads it along: load -k e - c de/dt,
     e = x - target.
 
-    target [rad] or [m]: a number, or a `TimeFunction` that does not jump; stiffness k [N m/rad] or
-    [N/m], damping c [N m s/rad] or [N s/m]; limit [N m] or [N]: the load never exceeds it (default:
-    none), and bends towards it smoothly from four fifths of it on.  U = k e^2 / 2; the load times
-    the rate of the target counts as work, and what damping takes as dissipated.  Of one with a
-    limit all that it does counts as work.  It acts while its joint is active."""
+    target [rad] or [m]: a number, or a `TimeFunction` such as a `Schedule`; stiffness k [N m/rad]
+    or [N/m], damping c [N m s/rad] or [N s/m]; limit [N m] or [N]: the load never exceeds it
+    (default: none), and bends towards it smoothly from four fifths of it on.  U = k e^2 / 2; the
+    load times the rate of the target counts as work, and what damping takes as dissipated.  Of one
+    with a limit all that it does counts as work.  It acts while its joint is active."""
 
     target: float | TimeFunction = checked(in_time, kw_only=True)
     stiffness: float = checked(not_negative, kw_only=True)

@@ -44,6 +44,11 @@ class TimeFunction(Part, ABC):
     def smoothness(self) -> int:
         """0: it jumps; 1: it is continuous and has a rate; 2: its rate is so as well."""
 
+    @property
+    def rated(self) -> bool:
+        """Whether a rate of the function is known wherever it does not jump."""
+        return True
+
     @abstractmethod
     def at(self, t: float) -> NDArray[np.float64]:
         """The value at time t [s]: (3,), or () where its values are plain numbers."""
@@ -315,6 +320,10 @@ class Sum(TimeFunction):
         return min(one.smoothness for one in self.terms)
 
     @property
+    def rated(self) -> bool:
+        return all(one.rated for one in self.terms)
+
+    @property
     def products(self) -> tuple[tuple[TimeFunction, ...], ...]:
         return tuple(product for one in self.terms for product in one.products)
 
@@ -350,6 +359,10 @@ class Product(TimeFunction):
     @property
     def smoothness(self) -> int:
         return min(one.smoothness for one in self.factors)
+
+    @property
+    def rated(self) -> bool:
+        return all(one.rated for one in self.factors)
 
     @property
     def _ordered(self) -> list[TimeFunction]:

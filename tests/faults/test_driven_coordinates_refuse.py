@@ -46,6 +46,16 @@ class Late(qp.CompiledFunction):
         return growth * t
 
 
+class Bare(qp.CompiledFunction):
+    """A function that states no rate."""
+
+    growth: float
+
+    @staticmethod
+    def value(t: float, growth: float) -> float:
+        return growth * t
+
+
 class Wordy(qp.CompiledJointLaw):
     """A law that returns a text."""
 
@@ -59,8 +69,8 @@ def system() -> qp.Multibody:
 
 
 REFUSED: list[Any] = [
-    case(lambda: qp.HingeSpring("s", HINGE, stiffness=1.0, rest_angle=HELD), "HingeSpring 's'",
-         "rest_angle jumps", "'linear' or 'smooth'", id="a rest that jumps"),
+    case(lambda: qp.HingeSpring("s", HINGE, stiffness=1.0, rest_angle=2.0 * Bare(1.0)),
+         "HingeSpring 's'", "rest_angle states no rate", "define rate", id="a rest without a rate"),
     case(lambda: qp.HingeSpring("s", HINGE, stiffness=-1.0), "HingeSpring 's'",
          "stiffness is -1.0", id="negative stiffness"),
     case(lambda: qp.Spring("s", HUB, ARM, stiffness=qp.Sine((1.0, 0.0, 0.0), 1.0)), "Spring 's'",

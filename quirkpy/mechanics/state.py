@@ -260,7 +260,8 @@ class State(FrozenRecord):
         for value in fields.values():
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
-        return State.from_locked(vars(self) | fields)
+        own = vars(self)
+        return State.from_locked({name: own[name] for name in FIELDS} | fields)
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -447,6 +448,10 @@ class State(FrozenRecord):
 
     def __repr__(self) -> str:
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
+
+
+#: What states are made of; what is derived from one is not handed on to another.
+FIELDS = tuple(field.name for field in dataclasses.fields(State))
 
 
 def angles_of(at: Instant) -> Floats:

@@ -261,7 +261,7 @@ class State(FrozenRecord):
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
         own = vars(self)
-        return State.from_locked({name: own[name] for name in FIELDS} | fields)
+        return State.from_locked({name: own[name] for name in STATE_FIELDS} | fields)
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -451,7 +451,7 @@ class State(FrozenRecord):
 
 
 #: What states are made of; what is derived from one is not handed on to another.
-FIELDS = tuple(field.name for field in dataclasses.fields(State))
+STATE_FIELDS = tuple(field.name for field in dataclasses.fields(State))
 
 
 def angles_of(at: Instant) -> Floats:

@@ -164,6 +164,19 @@ def in_a_plane(away: float, ways: Floats, strengths: Floats) -> qp.Multibody:
     return qp.Multibody(puck, table, push, *lines)
 
 
+def test_five_ropes_that_wrong_jumps_explained() -> None:
+    """Energy falls between the second rope and the third, by 0.2754 at 135.8 degrees."""
+    angles = np.radians(
+        [2.9390384689, 54.3334704789, 147.6847128332, -142.8335964035, -73.4480638658]
+    )
+    strengths = np.array([4.0787065424, 7.3828504493, 1.1644371714, 5.7002437707, 5.2422824306])
+    ways = np.column_stack([np.cos(angles), np.sin(angles)])
+    found = in_a_plane(1.681460606, ways, strengths).settle(nudge=0.0)
+    assert found.verdict == "unstable", found.reason
+    (way,) = found.unstable
+    assert way.moving == ("puck moves",)
+
+
 @pytest.mark.parametrize("kinks", [3, 4, 5, 6])
 @seeds(10, 3, attack=1_000)
 def test_more_ropes_than_a_plane_has_numbers(kinks: int, seed: int) -> None:

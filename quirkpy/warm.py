@@ -40,6 +40,9 @@ from quirkpy.parts.part import PartError
 from quirkpy.views.progress import Bar
 
 SIDE = 0.1  # [m]
+#: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy too small to be met
+#: [J].
+REACH, DAMPING, STILL = 1e-3, 2e-4, 1e-12
 #: What a line says of the kernels that are there.
 WORDS = "kernel {t:.0f} of {end:.0f}"
 
@@ -89,7 +92,7 @@ def hang_cube() -> qp.Multibody:
 def face(body: qp.Body, name: str, at: tuple[float, float, float], other: str) -> qp.Sensor:
     """A sensor in the middle of a face, which meets one of a kind."""
     site, kind = body.site(name, at=at, z=at, x=(0.0, 0.0, 1.0)), f"{body.name} {name}"
-    return qp.Sensor(kind, site, kind=kind, accepts=(other,), reach=1e-3, alignment=1e-2)
+    return qp.Sensor(kind, site, kind=kind, accepts=(other,), reach=REACH, alignment=1e-2)
 
 
 def pair() -> qp.Study:
@@ -110,7 +113,7 @@ def pair() -> qp.Study:
             ("A south", "B south"): [qp.Free(), qp.Lock(), qp.Hinge(edge=2)],
         },
         potentials={"none": [], "-y": [well]},
-        always=[qp.ViscousHinges(2e-4)],
+        always=[qp.ViscousHinges(DAMPING)],
         safety=[qp.StayTogether(), qp.NoCollision(), qp.Limit("speed", 0.5)],
     )
 
@@ -128,7 +131,7 @@ def look() -> None:
 
 def move() -> None:
     """A run to its end, and all that may be read of it."""
-    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(1e-12)])
+    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(STILL)])
     assert math.isfinite(run.energy[-1])
     assert math.isfinite(run["hinge"].angle[-1])
 
@@ -220,7 +223,7 @@ def called_from_python() -> set[str]:
 
 
 # --- one process ----------------------------------------------------------------------------------
-class Told(event.Listener):
+class CompilationNotes(event.Listener):
     """Names of kernels on standard output, as they are made."""
 
     def on_start(self, compilation: Any) -> None:
@@ -242,7 +245,7 @@ def work(which: int) -> None:
     """What one of several processes does: all exercises, the first in another order than the
     rest."""
     NOTICE.given = True
-    listen("numba:compile", Told())
+    listen("numba:compile", CompilationNotes())
     warnings.simplefilter("ignore")
     for exercise in OTHERS if which else EXERCISES:
         exercise()

@@ -92,6 +92,11 @@ def _write_run(arrays: dict[str, Any], writer: Writer, run: Trajectory) -> dict[
     )
 
 
+def fields_in(record: Any) -> dict[str, Any]:
+    """The fields of a dataclass, without what has been derived from them."""
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+
+
 def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> Any:
     """A value as JSON; its arrays are laid aside under their places."""
     if isinstance(value, np.ndarray):
@@ -102,7 +107,7 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, enum.Enum):
         return {"type": type(value).__name__, "name": value.name}
     if RECORDS.get(type(value).__name__) is type(value):
-        fields = vars(value) if dataclasses.is_dataclass(value) else value._asdict()
+        fields = fields_in(value) if dataclasses.is_dataclass(value) else value._asdict()
         kept = {
             name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
         }

@@ -100,7 +100,7 @@ class ForceCourse:
         return self.run.measure(f"{self.name}.press")
 
 
-class Group:
+class BodyGroup:
     """Some bodies of a run taken together, at each stored time: mass [kg], centre_of_mass [m] (k,
     3), inertia about it, in N [kg m2] (k, 3, 3), momentum [kg m/s] and angular_momentum about the
     origin of N [kg m2/s] (k, 3)."""

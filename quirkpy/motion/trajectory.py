@@ -46,7 +46,7 @@ from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
-from quirkpy.motion.readings import ForceCourse, Group, JointCourse, columns_of, table_of
+from quirkpy.motion.readings import BodyGroup, ForceCourse, JointCourse, columns_of, table_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import number, positive
@@ -398,7 +398,7 @@ class Trajectory:
         run = self if step is None else self.sampled(step)
         return doors.csv.data_frame(columns_of(run, names)) if frame else table_of(run, names)
 
-    def group(self, *names: str) -> Group:
+    def group(self, *names: str) -> BodyGroup:
         """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
         all that move."""
         index, bodies = self.system.tables.body_index, self.system.bodies
@@ -408,7 +408,7 @@ class Trajectory:
                     f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
                 )
         which = np.array([index[name] for name in names or bodies], dtype=np.int64)
-        return Group(self.system.tables, which, self.course.states)
+        return BodyGroup(self.system.tables, which, self.course.states)
 
     @property
     def centre_of_mass(self) -> Floats:

@@ -12,6 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import number, show
 from quirkpy.parts.part import Part
@@ -91,7 +92,7 @@ def least_disagreement(
         slope = (8.0 * (one - minus) - (two - less)) / (12.0 * STEP)
         stated = derivative(x)
         size = abs(slope) + abs(stated) + STEP * (abs(one) + abs(minus))
-        found.append((abs(slope - stated) / max(size, 1e-300), x, stated, slope))
+        found.append((abs(slope - stated) / max(size, TINY), x, stated, slope))
     return min(found)
 
 

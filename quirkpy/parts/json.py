@@ -10,6 +10,7 @@ import dataclasses
 import importlib
 import json
 import math
+from abc import ABC
 from collections.abc import Iterable, Mapping
 from types import ModuleType
 from typing import Any
@@ -51,7 +52,9 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
         if isinstance(value, type) and issubclass(value, Part)
         if value.__module__ == module.__name__
     ]
-    bases = {base for cls in own for base in cls.__mro__[1:]}
+    bases = {base for cls in own for base in cls.__mro__[1:]} | {
+        c for c in own if ABC in c.__bases__
+    }
     return {c.__name__: c for c in own if c not in bases and not c.__name__.startswith("_")}
 
 

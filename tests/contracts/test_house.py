@@ -43,7 +43,10 @@ OF_TUPLES = {"_replace", "_asdict", "_fields", "_field_defaults"}
 OF_OTHERS = {
     ("quirkpy.__main__", "os._exit"), ("quirkpy.explore.run.workers", "os._exit"),
     ("quirkpy.explore.run.workers", "pool._processes"), ("quirkpy.views.window", "os._exit"),
-    ("quirkpy.maths.warnings", "sys._getframe"),
+    ("quirkpy.maths.warnings", "sys._getframe"), ("quirkpy.warm", "kernel._cache"),
+    ("quirkpy.kernels.base.ingredients", "self._codegen._create_empty_module"),
+    ("quirkpy.kernels.base.ingredients", "self._codegen"),
+    ("quirkpy.kernels.base.machine_code", "self._index_key"),
 }  # fmt: skip
 #: Where `cls.__new__(cls)` makes records of arrays that are locked, systems of parts that have been
 #: checked, without doing either again.

@@ -28,6 +28,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.force import KINDS, Element, Force
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.part import fields_of
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 
@@ -458,7 +459,7 @@ def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> C
         if force.traits.on_joints == "alike":
             out[
                 type(force),
-                tuple(getattr(force, name) for name, _ in force._checks if name != "name"),
+                tuple(value for name, value in fields_of(force).items() if name != "name"),
             ] += 1
             continue
         if type(force).elements_among is not Force.elements_among:

@@ -40,8 +40,8 @@ from quirkpy.parts.part import PartError
 from quirkpy.views.progress import Bar
 
 SIDE = 0.1  # [m]
-#: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy too small to be met
-#: [J].
+#: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy that is too small
+#: to be met [J].
 REACH, DAMPING, STILL = 1e-3, 2e-4, 1e-12
 #: What a line says of the kernels that are there.
 WORDS = "kernel {t:.0f} of {end:.0f}"

@@ -6,6 +6,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import as_many, positions_of, spins_of, velocities_of
 from quirkpy.kernels.place.carried import turn_axes
+from quirkpy.kernels.place.sites import axes_in_body
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats

@@ -52,9 +52,8 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
         if isinstance(value, type) and issubclass(value, Part)
         if value.__module__ == module.__name__
     ]
-    bases = {base for cls in own for base in cls.__mro__[1:]} | {
-        c for c in own if ABC in c.__bases__
-    }
+    bases = {base for cls in own for base in cls.__mro__[1:]}
+    bases |= {cls for cls in own if ABC in cls.__bases__}
     return {c.__name__: c for c in own if c not in bases and not c.__name__.startswith("_")}
 
 

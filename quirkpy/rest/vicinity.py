@@ -53,14 +53,8 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.rigid_motion import (
-    Whole,
-    angular_momentum,
-    displacement_between,
-    rotation,
-    stored_momentum,
-    whole_motion,
-)
+from quirkpy.mechanics.moments import angular_momentum, stored_momentum
+from quirkpy.mechanics.rigid_motion import Whole, displacement_between, rotation, whole_motion
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at

@@ -183,7 +183,7 @@ def own_parts() -> None:
     ball = qp.Body.sphere("ball", 0.1, 1.0, position=(1.0, 0.0, 0.0))
     site = ball.site("eye")
     for kind in (PullToOrigin, PushAlong):
-        qp.Multibody(ball, kind("own", site, 1.0)).simulate(0.1)
+        qp.Multibody(ball, kind("own", site, 1.0)).acceleration()
 
 
 #: In which order the first process exercises kernels; further ones begin elsewhere.
@@ -191,7 +191,7 @@ EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts,
 )  # fmt: skip
 OTHERS: tuple[Callable[[], None], ...] = (
-    look, rest, own_parts, stiffly, collide, against_a_stop, explore, move,
+    look, stiffly, own_parts, collide, against_a_stop, explore, rest, move,
 )  # fmt: skip
 
 
@@ -304,7 +304,7 @@ class Hands:
             self.ready.update(told.get("ready", []), told.get("made", []))
 
     def _listen_to_errors(self, k: int) -> None:
-        self.errors[k] = (self.processes[k].stderr or sys.stdin).read()
+        self.errors[k] = "".join(self.processes[k].stderr or ())
 
     def wait(self, tell: Callable[[], None]) -> None:
         """Until all are done; `tell` is called now and then."""

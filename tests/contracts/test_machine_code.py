@@ -22,7 +22,7 @@ from numba.extending import is_jitted
 import quirkpy as qp
 import quirkpy.kernels
 from benchmarks.variants import AFRESH
-from quirkpy.kernels.base import machine_code
+from quirkpy.kernels.base import ingredients, machine_code
 from quirkpy.kernels.base.compiled import GIVEN, Notice, forget_stale_machine_code
 from quirkpy.kernels.base.machine_code import LEVEL, MADE_WITH, Turns
 from quirkpy.kernels.users import laws
@@ -155,6 +155,18 @@ def test_no_kernel_is_compiled_for_a_number_that_is_written_in_a_call() -> None:
     ]
     assert compiled
     assert not [(name, kinds) for name, kinds in compiled if "Literal" in str(kinds)]
+
+
+def test_machine_code_whose_callees_go_by_other_names_is_not_used(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """LLVM ends a process that it cannot link."""
+    monkeypatch.setattr(ingredients, "STANDING", {})
+    needs = {"_ZN7quirkpy_other": ("quirkpy.tables.tables", "Absent", ())}
+    absent = SimpleNamespace(compile=lambda arguments: None)
+    monkeypatch.setattr("quirkpy.tables.tables.Absent", absent, raising=False)
+    assert ingredients.prepare(None, False, {}, ())
+    assert not ingredients.prepare(None, False, needs, ())
 
 
 # --- the notice -----------------------------------------------------------------------------------

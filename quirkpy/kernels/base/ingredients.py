@@ -24,10 +24,10 @@ from numba.core.compiler import Compiler
 #: How numba names the place of a function's environment.
 ENVIRONMENT = "_ZN08NumbaEnv"
 POINTER = ir.IntType(8).as_pointer()
-#: A kernel by its module and name, and the types of its arguments.
-Needs: TypeAlias = tuple[tuple[str, str, Any], ...]
+#: Kernels by their names in machine code: module, name there, and the types of the arguments.
+Needs: TypeAlias = dict[str, tuple[str, str, Any]]
 #: Kernels that stand in this process, by their names in machine code.
-STANDING: dict[str, tuple[str, str, Any]] = {}
+STANDING: Needs = {}
 
 
 class Ingredient(JITCodeLibrary):
@@ -106,11 +106,11 @@ def needs_of(library: Any) -> Needs:
     whole: Any = (
         library._shared_module if isinstance(library, Ingredient) else library._final_module
     )
-    return tuple(
-        STANDING[known.name]
+    return {
+        known.name: STANDING[known.name]
         for known in whole.functions
         if known.is_declaration and known.name in STANDING
-    )
+    }
 
 
 def reduce(made: Any) -> tuple[Any, ...]:
@@ -119,10 +119,14 @@ def reduce(made: Any) -> tuple[Any, ...]:
     return isinstance(made.library, Standing), needs_of(made.library), made._reduce()
 
 
-def prepare(context: Any, stands: bool, needs: Needs, rest: tuple[Any, ...]) -> None:
-    """Let there be what a kernel needs, before it is itself put into the memory of this process."""
-    for module, name, arguments in needs:
+def prepare(context: Any, stands: bool, needs: Needs, rest: tuple[Any, ...]) -> bool:
+    """Let there be what a kernel needs, before it is itself put into the memory of this process;
+    False where it goes by another name here, as with another setting of numba's: LLVM would end
+    the process."""
+    for module, name, arguments in needs.values():
         getattr(import_module(module), name).compile(arguments)
+    if not needs.keys() <= STANDING.keys():
+        return False
     if stands:
         description, signature = rest[1], rest[3]
         context.codegen()._engine._defined_symbols |= {
@@ -131,3 +135,4 @@ def prepare(context: Any, stands: bool, needs: Needs, rest: tuple[Any, ...]) -> 
             description.llvm_cfunc_wrapper_name,
         }
         remember(description, signature.args)
+    return True

@@ -147,9 +147,8 @@ class KernelCode(CompileResultCacheImpl):
         return ingredients.reduce(made)
 
     def rebuild(self, context: Any, kept: Any) -> Any:
-        """What was compiled, with all that it calls."""
-        ingredients.prepare(context, *kept)
-        return super().rebuild(context, kept[-1])
+        """What was compiled, with all that it calls; None where that cannot be."""
+        return super().rebuild(context, kept[-1]) if ingredients.prepare(context, *kept) else None
 
 
 class KernelCache(FunctionCache):

@@ -3,6 +3,7 @@ in, lent by it."""
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Iterable
 from copy import copy
 
@@ -62,7 +63,7 @@ class Layout:
 
     def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
-        self.states = states or StateLayout.rigid(selection.tables.n_bodies)
+        self.states = states or rigid_states(selection.tables.n_bodies)
         tree, self.islands = tree_of(selection, self.packed)
         self.stops, one, two = stops_of(selection, self.packed)
         if len(self.stops.what):
@@ -109,6 +110,12 @@ class Layout:
             carriers.append(nodes[a, CARRIER])
             a = nodes[a, PARENT]
         return tuple(t.joint_names[j] for j in carriers if j >= 0)
+
+
+@functools.cache
+def rigid_states(bodies: int) -> StateLayout:
+    """The layout of states of so many rigid bodies; nobody writes to it."""
+    return StateLayout.rigid(bodies)
 
 
 class Loan:

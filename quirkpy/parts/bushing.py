@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.parts.body import Body, Site, point_sites
 from quirkpy.parts.checks import instance, numbers, optional, real, vector
@@ -59,6 +60,10 @@ class Bushing(Force):
 
     def sites(self) -> tuple[Site, Site]:
         """The two ends."""
+        return self._sites
+
+    @cached_property
+    def _sites(self) -> tuple[Site, Site]:
         return point_sites(self, (self.first, self.second), (self.at, self.at))
 
     def validate(self) -> None:

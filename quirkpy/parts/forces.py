@@ -9,6 +9,7 @@ from typing import Any, Literal, TypeAlias
 
 import numpy as np
 
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import NO_TURN
 from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import doubt_beyond_a_turn
@@ -112,6 +113,10 @@ class _BetweenPoints(Force, ABC):
 
     def sites(self) -> tuple[Site, Site]:
         """The two points."""
+        return self._sites
+
+    @cached_property
+    def _sites(self) -> tuple[Site, Site]:
         return point_sites(self, (self.first, self.second), (self.at1, self.at2))
 
     def validate(self) -> None:

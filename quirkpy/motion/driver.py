@@ -53,8 +53,7 @@ from quirkpy.motion.events import (
     ask,
     ask_measure,
     compiled_measures,
-    watched_functions,
-    watched_stops,
+    watched_in,
     way_back,
 )
 from quirkpy.motion.settings import Settings
@@ -128,8 +127,7 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        crossings = watched_functions(self.entry, clusters.selection, events)
-        self.watched = [*crossings, *watched_stops(self.layout)]
+        self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),

@@ -61,6 +61,11 @@ def watched_function(
     return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
 
 
+def watched_in(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
+    """All that a run watches: what its events ask for, and the stops that act."""
+    return [*watched_functions(entry, selection, events), *watched_stops(entry.layout)]
+
+
 def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
     """What the events of a run ask for, in their order; mass and energy of bodies that stand on the
     ground count."""

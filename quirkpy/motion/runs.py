@@ -358,7 +358,7 @@ def _check_times(times: Any, span: float) -> Floats:
     """Times of samples, rising, within the duration."""
     given = [] if times is None else times
     try:
-        checked = np.array(numbers(given, (len(given),)))
+        checked = np.array(numbers(given, (np.size(given),)))
     except (TypeError, ValueError) as error:
         raise PartError(
             f"simulate_many: samples {error}; give times after the start [s]."

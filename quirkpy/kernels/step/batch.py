@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.compiled import GIVEN, inner
+from quirkpy.kernels.base.compiled import GIVEN, inlined, inner
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
@@ -190,7 +190,7 @@ def head_for(end: float, run: Run, batch: RunTable) -> None:
         clock[ASKED_UNTIL] = np.nextafter(first, -np.inf)
 
 
-@inner
+@inlined
 def step_on(
     end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
 ) -> int:
@@ -209,7 +209,9 @@ def step_on(
 
 
 @inner
-def note_for(k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable) -> None:
+def note_for(
+    k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable
+) -> None:
     """A note of run k."""
     notes, at = batch.notes, desk[WAITING]
     notes[at, 0], notes[at, 1], notes[at, 2], notes[at, 3] = k, t, what, which
@@ -269,8 +271,10 @@ def branches_meet(
     return int(scratch.report[WHICH]) if scratch.report[COUNTED] > counted else NOWHERE
 
 
-@inner
-def look_at_start(k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -> int:
+@inlined
+def look_at_start(
+    k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
+) -> int:
     """What is to be known of a start before its first step; returns why the run is over."""
     run, n = worker.run, worker.run.out.shape[0]
     lost = worker.rows.states[0, n, LOST]
@@ -335,10 +339,10 @@ def begin_beside(
         aside.conditions.stops[j, HOLDS] = 1.0 if rows.held[row, j] else 0.0
 
 
-@inner
+@inlined
 def sample_between(
-    k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model, table: Table,
-    worker: Worker, aside: Worker,
+    k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model,
+    table: Table, worker: Worker, aside: Worker,
 ) -> None:  # fmt: skip
     """The state at a time between two rows, by steps from the first, as the next sample."""
     run, rows, n, fresh, why = aside.run, aside.rows, worker.run.out.shape[0], True, GOING
@@ -360,7 +364,7 @@ def sample_between(
     desk[SAMPLED] += 1
 
 
-@inner
+@inlined
 def take_samples(
     k: int, fresh: bool, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker,
     aside: Worker,
@@ -379,9 +383,7 @@ def take_samples(
                 keep_sample(k, before, desk, batch, worker)
             else:
                 step = rows.t[i] - rows.t[before]
-                sample_between(
-                    k, t, before, step, desk, batch, model, table, worker, aside
-                )
+                sample_between(k, t, before, step, desk, batch, model, table, worker, aside)
     if filled > 0:
         copy_row(filled - 1, rows, kept, rows)
 
@@ -430,7 +432,7 @@ def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> 
     batch.counts[k, WHY] = why
 
 
-@inner
+@inlined
 def go_on(
     k: int, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> int:
@@ -461,9 +463,9 @@ def go_on(
 def fly(
     desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:
-    """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience is
-    at its end: then the call is made again.  `aside` flies to samples; it may be the worker itself
-    where there are none."""
+    """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience
+    is at its end: then the call is made again.  `aside` flies to samples; it may be the worker
+    itself where there are none."""
     spent, most = 0, worker.rows.notes.shape[0] + worker.watch.what.shape[0] + 2
     keeping = batch.owner.shape[0] > 0
     while desk[AT] < desk[LAST] and spent < desk[PATIENCE]:

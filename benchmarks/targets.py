@@ -145,6 +145,7 @@ TARGETS = [
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),
     Target("lines that say that it compiles once, empty cache", "lines, cold", ">=", 1.0),
+    Target("all kernels, empty cache, two processes [s]", "all kernels, two processes", "<=", 25.0),
     Target("memory, ball chain 512, 10 s, all states kept [MB]", "memory 512, all", "<=", 300.0),
     Target("the same, both ends kept [MB]", "memory 512, ends", "<=", 300.0),
 ]

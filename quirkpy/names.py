@@ -32,7 +32,7 @@ from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.couplings import Gear, Prescribed
-from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.fields import (
     Charge,
     Coulomb,
@@ -57,7 +57,9 @@ from quirkpy.parts.forces import (
     SprungHinges,
     ViscousHinges,
 )
+from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
+from quirkpy.parts.joint_laws import CompiledJointLaw, JointLaw, Servo, TapeSpring
 from quirkpy.parts.joints import (
     Cylindrical,
     Distance,
@@ -91,7 +93,7 @@ from quirkpy.parts.primitives import (
     Primitive,
     SameOrientation,
 )
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunction
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.rest.continuation import Branch, continue_equilibrium
@@ -114,6 +116,8 @@ __all__ = [
     "Chosen",
     "CoincidentPoints",
     "CompiledForce",
+    "CompiledFunction",
+    "CompiledJointLaw",
     "Coordinate",
     "Coulomb",
     "Cylinder",
@@ -148,6 +152,7 @@ __all__ = [
     "Joint",
     "JointDamper",
     "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JointState",
     "JointStop",
@@ -191,8 +196,10 @@ __all__ = [
     "Prescribed",
     "Primitive",
     "Prismatic",
+    "Product",
     "Pull",
     "Quaternion",
+    "Ramp",
     "Reaction",
     "ReactionWheel",
     "ReconfigurationGraph",
@@ -211,8 +218,10 @@ __all__ = [
     "Sensor",
     "SensorState",
     "SensorsMeet",
+    "Servo",
     "SettleRule",
     "Shape",
+    "Sine",
     "Site",
     "Sphere",
     "Spherical",
@@ -223,8 +232,12 @@ __all__ = [
     "StayTogether",
     "Stop",
     "Study",
+    "Sum",
     "Superconductor",
+    "TapeSpring",
+    "Threshold",
     "Thruster",
+    "TimeFunction",
     "Trajectory",
     "Universal",
     "Vector",

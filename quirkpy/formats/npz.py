@@ -21,13 +21,13 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import is_row, zero_rows
+from quirkpy.kernels.base.states import bodies_of, zero_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, are_rows
 from quirkpy.motion.course import Counts, Course, Happening, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.files import FilePath, path_of, replacing
+from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
@@ -63,7 +63,7 @@ def save(run: Trajectory, path: FilePath) -> None:
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     """The run that `save` wrote; see `from_json` for `modules`."""
-    name = str(path_of(path, "load"))
+    name = str(readable(path, "load"))
     arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
     extra |= {
@@ -191,7 +191,8 @@ def _check_course(course: Course, system: Multibody) -> None:
         array = getattr(course, name)
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
-    if not _is_plain(course):
+    layouts = system.clusters.layout, system.clusters.merged_layout
+    if not _is_plain(course) or course.stops not in [layout.labels for layout in layouts]:
         raise ValueError("its course is none that a run can have left")
 
 
@@ -204,8 +205,11 @@ def _is_plain(course: Course) -> bool:
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
-        and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
+        and isinstance(course.held, np.ndarray)
+        and course.held.dtype == bool
+        and (course.held.shape == (rows, stops) or not (stops or course.held.size))
         and (course.merged is None or are_rows(course.merged))
+        and np.isfinite(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)]).all()
         and are_tails(course.tail, rows)
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
@@ -227,11 +231,6 @@ def is_happening(value: Any) -> bool:
         and texts(value.sensors)
         and texts(value.joints)
     )
-
-
-def are_rows(array: Floats) -> bool:
-    """Whether an array holds rows of states (n, STATE_WIDTH)."""
-    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
 
 
 def are_tails(array: Floats, rows: int) -> bool:

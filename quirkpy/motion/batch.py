@@ -55,7 +55,6 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Stop
 from quirkpy.motion.driver import COLUMNS, ENDS, Driver
-from quirkpy.motion.events import knots_of
 from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event
@@ -200,7 +199,7 @@ class Group:
         counts = np.full((self.n, BATCH_COUNTS), NOT_FLOWN, dtype=np.int64)
         samples = np.full((self.n, len(self.times), lines.shape[1]), np.nan)
         angles = np.full((self.n, len(self.times), s.windings.shape[1]), np.nan)
-        knots = np.zeros(0) if self.settings.step else knots_of(self.system.selection)
+        knots = np.zeros(0) if self.settings.step else self.system.selection.knots
         probe = np.random.default_rng(0).normal(size=(states.bodies, 6))
         return RunTable(
             lines, self._near(), self._held(), clock, counts, self.numbers.values,

@@ -46,18 +46,19 @@ from quirkpy.mechanics.analysis import drives_against, energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
     StopReached,
     ask,
-    knots_of,
+    ask_measure,
+    compiled_measures,
     watched_functions,
     watched_stops,
     way_back,
 )
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.event import Event, When
+from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
@@ -103,7 +104,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        self.knots = frozenset([] if fixed else knots_of(clusters.selection).tolist())
+        self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -127,12 +128,15 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        crossings = watched_functions(self.entry, clusters.selection, events)
+        self.watched = [*crossings, *watched_stops(self.layout)]
+        self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
             np.zeros_like(rows[steps.BEGIN]),
+            compiled_measures(self.layout, self.watched),
         )
         self.events: list[Happening] = []
         self.look: Look | None = None
@@ -160,7 +164,7 @@ class Driver:
         kept = Kept(self.settings.keep)
         self.make_room(self.rows_at_once())
         with self.at_work() as e:
-            if any(w.line[0] == PYTHON for w in self.watched):
+            if PYTHON in self.kinds:
                 e.python.open()
             try:
                 stop = self._drive(kept, progress)
@@ -221,7 +225,7 @@ class Driver:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.conditions.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -239,7 +243,7 @@ class Driver:
         may meet.
         """
         e = self.engine
-        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
@@ -252,7 +256,7 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.turn_to(angles_of(self.start.instant()))
+        e.turn_to(self.start.angles)
         e.hold(self.start.held)
         why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
@@ -483,6 +487,8 @@ class Driver:
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
+            elif isinstance(w.event, Threshold) and w.measure is None:
+                self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
@@ -522,16 +528,20 @@ def state_at(
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
     stops that hold; step, merged, further: see State."""
-    n = len(start.r)
-    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
+    rows = y[: len(start.r)]
+    r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
         abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
-        merged, further.copy(),
+    state = start.changed(
+        t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
+        merged=merged, further=further.copy(),
     )  # fmt: skip
+    with np.errstate(all="ignore"):
+        total = rows.sum() + further.sum()
+    if not math.isfinite(total):
+        state.check_numbers()
     return state if sure else state.next_to(angles)

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -25,7 +24,6 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.analysis import ReactionAxes
 from quirkpy.mechanics.courses import (
     coordinates_along,
     instants,
@@ -33,6 +31,7 @@ from quirkpy.mechanics.courses import (
     potential_along,
 )
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import (
     BodyState,
@@ -47,6 +46,7 @@ from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
+from quirkpy.motion.readings import ForceCourse, Group, JointCourse, columns_of, table_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import number, positive
@@ -56,36 +56,8 @@ if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing
 
 
-@dataclass(frozen=True, eq=False)
-class JointCourse:
-    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
-    (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
-    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
-    its first site."""
-
-    angle: Any
-    travel: Any
-    rate: Any
-    run: Trajectory
-    name: str
-
-    @cached_property
-    def reaction(self) -> Floats:
-        """Computed when asked for, at every stored time."""
-        return self._reactions("inertial")
-
-    @cached_property
-    def load(self) -> Floats:
-        """Force [N] and torque [N m] of the joint at each row, in its own axes (k, 6)."""
-        return self._reactions("joint")
-
-    def _reactions(self, axes: ReactionAxes) -> Floats:
-        loads = [
-            self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states
-        ]
-        return np.array([np.concatenate([load.force, load.torque]) for load in loads])
-
-
+#: Measures that a run knows of itself, also where it is made of several.
+LEDGERS = "kinetic", "potential", "energy", "work", "dissipated", "lost", "projected"
 #: A run is sampled at so many times at most: more take hours, and more than memory.
 MOST_ROWS = 1e7
 
@@ -107,10 +79,22 @@ class Trajectory:
         self.counts: Counts = course.counts
 
     # --- files ------------------------------------------------------------------------------------
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(
+        self, path: str | os.PathLike[str], names: Sequence[str] | None = None,
+        step: float | None = None,
+    ) -> None:  # fmt: skip
         """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is
-        a function of t."""
-        doors.npz.save(self, path)
+        a function of t.
+
+        A name that ends with .csv gets what `table` gives of names (None: bodies, coordinates of
+        joints and energies), for other programs to read."""
+        if str(path).lower().endswith(".csv"):
+            run = self if step is None else self.sampled(step)
+            doors.csv.save_columns(path, columns_of(run, names))
+        elif names is not None or step is not None:
+            raise PartError(f"save: names and step are for .csv; leave them out for {str(path)!r}.")
+        else:
+            doors.npz.save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], modules: Iterable[str] = ()) -> Trajectory:
@@ -341,8 +325,8 @@ class Trajectory:
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays), a joint (`JointCourse`) or a sensor (`SensorState` of
-        arrays)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`) or a
+        sensor (`SensorState` of arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
@@ -352,14 +336,12 @@ class Trajectory:
             k = [sensor.name for sensor in tables.sensors].index(name)
             found = (read_sensor(at, k) for at in self._instants())
             return SensorState(*map(np.array, zip(*found, strict=True)))
+        if name in tables.force_index:
+            return ForceCourse(self, name)
         if name not in tables.joint_index:
-            known = ", ".join(
-                known
-                for known in names_in(tables)
-                if all(body.name != known for body in tables.fixed)
-            )
             raise KeyError(
-                f"no moving body, joint or sensor is called {name!r}; there are: {known}"
+                f"no moving body, joint, force or sensor is called {name!r}; there are: "
+                f"{', '.join(self._ipython_key_completions_())}"
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
@@ -367,6 +349,76 @@ class Trajectory:
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `run[...]` may be asked for."""
+        tables = self.system.tables
+        fixed = {body.name for body in tables.fixed}
+        return [name for name in (*names_in(tables), *tables.force_names) if name not in fixed]
+
+    # --- anything measured ------------------------------------------------------------------------
+    def measure(self, name: str) -> Floats:
+        """What a name of `system.measures` measures, at each stored time (k, ...):
+        ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
+
+        What depends on which joints and forces act is that of each piece of the run, and zero for
+        what does not act in it."""
+        found = measure_of("measure", self.system.tables, name)
+        if name in LEDGERS:
+            return np.asarray(getattr(self, name))
+        if not found.acts:
+            return found.along(self._portion)
+        return np.concatenate([run._measured(name, found) for _, run in self.pieces])
+
+    def _measured(self, name: str, like: Measure) -> Floats:
+        """A measure of the joints and forces that act in this piece of a run."""
+        try:
+            found = measure_of("measure", self.system.tables, name)
+        except PartError:  # not among its parts
+            return np.zeros((len(self.t), *like.shape))
+        return found.along(self._portion)
+
+    @cached_property
+    def _portion(self) -> Portion:
+        c = self.course
+        return Portion(
+            self.system.selection, self.t, c.states, self._angles, c.held if c.stops else None,
+            c.stops,
+        )  # fmt: skip
+
+    def table(
+        self, names: Sequence[str] | None = None, *, step: float | None = None, frame: bool = False
+    ) -> Any:
+        """What names measure, at each stored time, as arrays by name, and the time under "t":
+        ``run.table(["hinge.angle", "arm.position"], step=0.1)``.
+
+        names: of `system.measures`; None: bodies, coordinates of joints and energies.  step: with
+        rows at least every so many seconds, as `sampled` has them.  frame=True: as a DataFrame of
+        pandas, with a column for each number."""
+        run = self if step is None else self.sampled(step)
+        return doors.csv.data_frame(columns_of(run, names)) if frame else table_of(run, names)
+
+    def group(self, *names: str) -> Group:
+        """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
+        all that move."""
+        index, bodies = self.system.tables.body_index, self.system.bodies
+        for name in names:
+            if name not in bodies:
+                raise PartError(
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                )
+        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
+        return Group(self.system.tables, which, self.course.states)
+
+    @property
+    def centre_of_mass(self) -> Floats:
+        """Of all moving bodies, in N [m] (k, 3)."""
+        return self.group().centre_of_mass
+
+    @property
+    def inertia(self) -> Floats:
+        """Of all moving bodies about their mass centre, in N [kg m2] (k, 3, 3)."""
+        return self.group().inertia
 
     # --- ledger -----------------------------------------------------------------------------------
     @cached_property
@@ -424,19 +476,12 @@ class Trajectory:
     @cached_property
     def momentum(self) -> Floats:
         """Sum of m v over the moving bodies, in N [kg m/s] (k, 3)."""
-        mass = self.system.tables.body_mass[:, None]
-        return np.asarray((velocities_of(bodies_of(self.course.states)) * mass).sum(axis=1))
+        return self.group().momentum
 
     @cached_property
     def angular_momentum(self) -> Floats:
         """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
-        tables, rows = self.system.tables, bodies_of(self.course.states)
-        spin = np.einsum("nij,knj->kni", tables.body_inertia, spins_of(rows))
-        turn = attitudes_of(rows)
-        w, q = turn[..., :1], turn[..., 1:]
-        turned = spin + 2.0 * np.cross(q, np.cross(q, spin) + w * spin)
-        orbital = np.cross(positions_of(rows), velocities_of(rows)) * tables.body_mass[:, None]
-        return np.asarray((turned + orbital).sum(axis=1))
+        return self.group().angular_momentum
 
     @property
     def drift(self) -> Floats:

@@ -2,7 +2,7 @@
 independent rows.
 
 Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1.  Three
-kinds of scalar row cover them all, and the kernels (kernels/rows.py) know nothing else:
+kinds of scalar row cover them all, and the kernels (`kernels/place/rows.py`) know nothing else:
 
     line      e1[axis1] . d - value          [m]      how far x2 lies along an axis of site 1
     dot       e1[axis1] . e2[axis2] - value  [1]      the cosine between an axis of each site

@@ -3,7 +3,6 @@ allow."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
@@ -23,6 +22,9 @@ from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import state_at
 
+#: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
+#: [1].
+INTO_STOP = 1e-9
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.
 NEARER = 20
@@ -82,7 +84,7 @@ class Hold:
     """The joints and stops that take hold of a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
-        self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
+        self.engine, self.start = engine, state.changed(selection=engine.selection)
         self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
@@ -132,7 +134,7 @@ class Hold:
         pushing = np.zeros_like(holding)
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
-            slow = -AT_REST - 1e-9 * moved[1]
+            slow = -AT_REST - INTO_STOP * moved[1]
             into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
             if into.min(initial=0.0) >= slow:
                 break

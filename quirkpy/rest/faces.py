@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Set
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -109,7 +108,7 @@ class RangeBox:
         None where joints do not let it be reached."""
         place = drive_to(self.around, target)
         if not labels:
-            return Vicinity(place.clusters, replace(place.state, held=()), place.whole)
+            return Vicinity(place.clusters, place.state.changed(held=()), place.whole)
         held = at_stops(place, labels)
         return held if held is not None and set(held.state.held) == labels else None
 

@@ -60,7 +60,7 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     held = tuple(
         label for label, gap in zip(start.layout.labels, gaps, strict=True) if gap <= TOUCHING
     )
-    around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
+    around = Vicinity(clusters, start.state.changed(held=held))
     if around.freedoms:
         return None
 
@@ -237,7 +237,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
     if method == "radau" or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
-    still = dataclasses.replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    still = s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
     try:
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms

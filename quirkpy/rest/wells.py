@@ -79,7 +79,7 @@ class Well(NamedTuple):
         """What was found, at the time [s] at which the run came there: the whole is carried back to
         where it was."""
         if self.around.whole.rests:
-            return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
+            return dataclasses.replace(self.found, state=self.found.state.changed(t=t))
         rows = self.around.whole.carry(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 
@@ -162,7 +162,7 @@ def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) 
     around = Vicinity(clusters, state, whole)
     for label in state.held:
         others = tuple(other for other in around.state.held if other != label)
-        free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
+        free = Vicinity(clusters, around.state.changed(held=others), around.whole)
         if rests(free):
             around = free
     return around

@@ -23,7 +23,7 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
-from quirkpy.parts.part import Part, checked
+from quirkpy.parts.part import Part, checked, fields_of
 from quirkpy.parts.pinning import FluxPinning, Superconductor
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
@@ -59,14 +59,14 @@ class Option(Part):
     `OptionTraits`; nothing, unless your class declares it.
     """
 
-    _unknown: ClassVar[OptionTraits] = OptionTraits()
+    unknown_traits: ClassVar[OptionTraits] = OptionTraits()
 
     joins = True
 
     @property
     def traits(self) -> OptionTraits:
         """What is known of the option beforehand, for reductions."""
-        return self._unknown
+        return self.unknown_traits
 
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
@@ -80,11 +80,8 @@ class Option(Part):
     @property
     def label(self) -> str:
         """A short word for it, which tells it from the other options of a pair."""
-        fields = [
-            f"{name}={getattr(self, name)}"
-            for name, _ in self._checks
-            if getattr(self, name) is not None
-        ]
+        held = fields_of(self).items()
+        fields = [f"{name}={value}" for name, value in held if value is not None]
         return " ".join([type(self).__name__.lower(), *fields])
 
 

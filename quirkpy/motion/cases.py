@@ -69,7 +69,8 @@ class Cases:
         """Names of what acts in run k."""
         assert self.selections is not None
         given = self.selections[k]
-        if not (isinstance(given, (tuple, list)) and len(given) == 2):
+        pair = isinstance(given, (tuple, list)) and len(given) == 2
+        if not pair or any(isinstance(names, str) for names in given):
             raise PartError(
                 f"simulate_many: selection {k} is {show(given)}, but must be two lists of names: "
                 "the joints and the forces that act."

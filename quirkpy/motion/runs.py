@@ -251,7 +251,9 @@ class Runs:
         self._why[k], self._counted[k] = NUMBERS[run.stop], run.counts
         e.t[k], e.states[k], e.angles[k] = c.t[-1], c.states[-1], c.angles[-1]
         e.further[k], self.steps[k] = c.tails()[-1], c.step
-        self._held[k], self._merged[k], self._told[k] = run.final.held, c.merged, run.events
+        held = c.held[-1] if c.stops else ()
+        self._held[k] = tuple(label for label, holds in zip(c.stops, held, strict=True) if holds)
+        self._merged[k], self._told[k] = c.merged, run.events
         s, begun = self.samples, run.start.t
         for j, t in enumerate((begun + self.times).tolist()):
             if t <= run.t[-1]:
@@ -358,7 +360,7 @@ def _check_times(times: Any, span: float) -> Floats:
     """Times of samples, rising, within the duration."""
     given = [] if times is None else times
     try:
-        checked = np.array(numbers(given, (len(given),)))
+        checked = np.array(numbers(given, (np.size(given),)))
     except (TypeError, ValueError) as error:
         raise PartError(
             f"simulate_many: samples {error}; give times after the start [s]."

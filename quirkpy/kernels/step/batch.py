@@ -11,7 +11,7 @@ import numpy as np
 from numba import njit
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.compiled import GIVEN, inner
+from quirkpy.kernels.base.compiled import GIVEN, inlined, inner
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
@@ -190,7 +190,7 @@ def head_for(end: float, run: Run, batch: RunTable) -> None:
         clock[ASKED_UNTIL] = np.nextafter(first, -np.inf)
 
 
-@inner
+@inlined
 def step_on(
     end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
 ) -> int:
@@ -271,7 +271,7 @@ def branches_meet(
     return int(scratch.report[WHICH]) if scratch.report[COUNTED] > counted else NOWHERE
 
 
-@inner
+@inlined
 def look_at_start(
     k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
 ) -> int:
@@ -339,7 +339,7 @@ def begin_beside(
         aside.conditions.stops[j, HOLDS] = 1.0 if rows.held[row, j] else 0.0
 
 
-@inner
+@inlined
 def sample_between(
     k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model,
     table: Table, worker: Worker, aside: Worker,
@@ -364,7 +364,7 @@ def sample_between(
     desk[SAMPLED] += 1
 
 
-@inner
+@inlined
 def take_samples(
     k: int, fresh: bool, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker,
     aside: Worker,
@@ -432,7 +432,7 @@ def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> 
     batch.counts[k, WHY] = why
 
 
-@inner
+@inlined
 def go_on(
     k: int, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> int:

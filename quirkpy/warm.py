@@ -42,7 +42,7 @@ from quirkpy.views.progress import Bar
 SIDE = 0.1  # [m]
 #: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy that is too small
 #: to be met [J].
-REACH, DAMPING, STILL = 1e-3, 2e-4, 1e-12
+REACH, DAMPING, UNMET = 1e-3, 2e-4, 1e-12
 #: What a line says of the kernels that are there.
 WORDS = "kernel {t:.0f} of {end:.0f}"
 
@@ -131,7 +131,7 @@ def look() -> None:
 
 def move() -> None:
     """A run to its end, and all that may be read of it."""
-    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(STILL)])
+    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(UNMET)])
     assert math.isfinite(run.energy[-1])
     assert math.isfinite(run["hinge"].angle[-1])
 

@@ -16,6 +16,7 @@ from quirkpy.kernels.base.states import (
     state_rows,
     with_ledger,
     zero_rows,
+    zero_vectors,
 )
 from quirkpy.kernels.step import steps
 from quirkpy.kernels.step.batch import (
@@ -200,7 +201,8 @@ class Group:
         samples = np.full((self.n, len(self.times), lines.shape[1]), np.nan)
         angles = np.full((self.n, len(self.times), s.windings.shape[1]), np.nan)
         knots = np.zeros(0) if self.settings.step else self.system.selection.knots
-        probe = np.random.default_rng(0).normal(size=(states.bodies, 6))
+        probe = zero_vectors(states.bodies)
+        probe[:] = np.random.default_rng(0).normal(size=probe.shape)
         return RunTable(
             lines, self._near(), self._held(), clock, counts, self.numbers.values,
             self.numbers.where, np.zeros((0, BATCH_NOTE)), knots, probe, self.times, samples,

@@ -46,7 +46,11 @@ OF_OTHERS = {
     ("quirkpy.maths.warnings", "sys._getframe"), ("quirkpy.warm", "kernel._cache"),
     ("quirkpy.kernels.base.ingredients", "self._codegen._create_empty_module"),
     ("quirkpy.kernels.base.ingredients", "self._codegen"),
+    ("quirkpy.kernels.base.ingredients", "self._ensure_finalized"),
+    ("quirkpy.kernels.base.ingredients", "made._reduce"),
+    ("quirkpy.kernels.base.ingredients", "context.codegen()._engine"),
     ("quirkpy.kernels.base.machine_code", "self._index_key"),
+    ("quirkpy.kernels.base.machine_code", "self.kept._load_index"),
 }  # fmt: skip
 #: Where `cls.__new__(cls)` makes records of arrays that are locked, systems of parts that have been
 #: checked, without doing either again.

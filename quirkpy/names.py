@@ -24,7 +24,8 @@ from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.mechanics.equation import Matrices
-from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
+from quirkpy.mechanics.sensing import SensorState
+from quirkpy.mechanics.state import BodyState, JointState, State
 from quirkpy.motion.course import Stop
 from quirkpy.motion.runs import Runs
 from quirkpy.motion.trajectory import Trajectory

@@ -52,7 +52,7 @@ from quirkpy.mechanics.courses import (
     potential_along,
 )
 from quirkpy.mechanics.holding import Holders
-from quirkpy.mechanics.state import read_sensor
+from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.body import Site
 from quirkpy.parts.part import PartError, parts_within
 from quirkpy.tables.tables import CALLBACK, PAIR, STOP, Selection, Tables

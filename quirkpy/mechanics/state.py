@@ -12,20 +12,15 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, is_row
-from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
-from quirkpy.maths.triples import (
-    array,
-    product_back,
-)
 from quirkpy.maths.types import Floats, Ints, read_only
 from quirkpy.maths.warnings import doubt_any
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.meeting import check_meeting, sites_in_n
-from quirkpy.parts.body import Site
+from quirkpy.mechanics.meeting import check_meeting
+from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.checks import (
     not_negative,
     number,
@@ -41,7 +36,6 @@ from quirkpy.parts.joint import (
     Coordinate,
 )
 from quirkpy.parts.part import PartError
-from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 #: The fields of a state that are no arrays, and how each is checked.
@@ -80,18 +74,6 @@ class JointState(NamedTuple):
         return cls(
             *(_unwrap(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
         )
-
-
-class SensorState(NamedTuple):
-    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] (of the
-    z axes and, modulo the roll, of the x axes) to its partner, the compatible sensor of another
-    body that is closest to making it fire; inf and None where there is none.  Arrays (k,) along a
-    run."""
-
-    signal: Any
-    distance: Any
-    misalignment: Any
-    partner: Any
 
 
 def _unwrap(values: Floats) -> Any:
@@ -523,40 +505,3 @@ def names_in(t: Tables) -> tuple[str, ...]:
         *t.joint_names,
         *(sensor.name for sensor in t.sensors),
     )
-
-
-def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
-    """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair: what satisfies both sensors."""
-    return (
-        min(one.reach, two.reach),
-        min(one.alignment, two.alignment),
-        max(one.roll or 0.0, two.roll or 0.0),
-    )
-
-
-def read_sensor(at: Instant, k: int) -> SensorState:
-    """What sensor k notices; a pair on the rim of its range, where a run locates that it meets,
-    counts as inside."""
-    t = at.selection.tables
-    nearest, out = math.inf, SensorState(False, math.inf, math.inf, None)
-    for other in t.sensor_partners[k]:
-        one, two = t.sensors[k], t.sensors[other]
-        reach, alignment, roll = common_range(one, two)
-        distance, off = _mismatch(at, one.site, two.site, roll)
-        ratio = max(distance / reach, off / alignment)
-        if ratio < nearest:
-            nearest, out = ratio, SensorState(ratio <= 1.0 + SENSOR_RIM, distance, off, two.name)
-    return out
-
-
-def _mismatch(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
-    """Distance [m] of two sites that should face each other, and by how much their axes miss that
-    [rad]."""
-    (x1, e1), (x2, e2) = sites_in_n(at, one, two)
-    turned = array(
-        product_back(e1, e2)
-    )  # the axes of the second site in those of the first, as columns
-    off = math.acos(max(-1.0, min(1.0, -turned[2, 2])))
-    if roll > 0.0:
-        off = max(off, abs(math.remainder(math.atan2(turned[1, 0], turned[0, 0]), roll)))
-    return math.dist(x1, x2), off

@@ -32,14 +32,13 @@ from quirkpy.mechanics.courses import (
 )
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, measure_of
+from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import (
     BodyState,
     JointState,
-    SensorState,
     State,
     names_in,
-    read_sensor,
 )
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits

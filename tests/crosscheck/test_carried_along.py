@@ -12,7 +12,8 @@ from quirkpy.kernels.base.states import attitudes_of, positions_of, speeds_of
 from quirkpy.maths.pieces import firsts_of_pieces
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.mechanics.rigid_motion import Whole, into_body
-from quirkpy.mechanics.state import State, common_range
+from quirkpy.mechanics.sensing import common_range
+from quirkpy.mechanics.state import State
 from quirkpy.motion.events import meetings
 from tests.random_systems import seeds
 

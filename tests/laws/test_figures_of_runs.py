@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.mechanics.state import SensorState
+from quirkpy.mechanics.sensing import SensorState
 from quirkpy.motion.course import Kept
 from tests.motion import floating_chain
 from tests.random_systems import random_system, seeds

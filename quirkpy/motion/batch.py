@@ -1,4 +1,4 @@
-"""`Group`: runs of one selection, their starts as arrays, flown by as many threads as one likes."""
+"""`RunGroup`: runs of one selection, their starts as arrays, flown by any number of threads."""
 
 from __future__ import annotations
 
@@ -142,7 +142,7 @@ class Ends(NamedTuple):
 
 
 # --- a group --------------------------------------------------------------------------------------
-class Group:
+class RunGroup:
     """Runs of one selection, side by side: starts of them all, and numbers that differ.
 
     start_of: the start of each; odd: those that begin or end otherwise than arrays can say, and
@@ -333,7 +333,7 @@ class Crew:
     is the same whoever flies it."""
 
     def __init__(
-        self, group: Group, threads: int, tell: Callable[[int], None], every: bool
+        self, group: RunGroup, threads: int, tell: Callable[[int], None], every: bool
     ) -> None:
         self.group, self.threads, self.tell, self.every = group, threads, tell, every
         self.lock, self.done, self.halted = threading.Lock(), 0, False

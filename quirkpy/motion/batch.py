@@ -53,8 +53,8 @@ from quirkpy.mechanics.clusters import contract_rows, expand_rows, largest_diffe
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Stop
-from quirkpy.motion.driver import COLUMNS, ENDS, Driver
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Stop
+from quirkpy.motion.driver import COLUMNS, Driver
 from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event

@@ -1,4 +1,4 @@
-"""`Group`: runs of one selection, their starts as arrays, flown by as many threads as one likes."""
+"""`RunGroup`: runs of one selection, their starts as arrays, flown by any number of threads."""
 
 from __future__ import annotations
 
@@ -54,8 +54,8 @@ from quirkpy.mechanics.clusters import contract_rows, expand_rows, largest_diffe
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Stop
-from quirkpy.motion.driver import COLUMNS, ENDS, Driver
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Stop
+from quirkpy.motion.driver import COLUMNS, Driver
 from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event
@@ -143,7 +143,7 @@ class Ends(NamedTuple):
 
 
 # --- a group --------------------------------------------------------------------------------------
-class Group:
+class RunGroup:
     """Runs of one selection, side by side: starts of them all, and numbers that differ.
 
     start_of: the start of each; odd: those that begin or end otherwise than arrays can say, and
@@ -335,7 +335,7 @@ class Crew:
     is the same whoever flies it."""
 
     def __init__(
-        self, group: Group, threads: int, tell: Callable[[int], None], every: bool
+        self, group: RunGroup, threads: int, tell: Callable[[int], None], every: bool
     ) -> None:
         self.group, self.threads, self.tell, self.every = group, threads, tell, every
         self.lock, self.done, self.halted = threading.Lock(), 0, False

@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.kernels.step import integrator
 from quirkpy.maths.types import Bools, Floats
 
 Keep: TypeAlias = Literal["all", "ends"]
@@ -37,6 +38,17 @@ class Stop(enum.Enum):
 
     def __str__(self) -> str:
         return self.value
+
+
+#: Why runs end, by the numbers of the kernels.
+ENDS = {
+    integrator.ARRIVED: Stop.END,
+    integrator.STOPPED: Stop.EVENT,
+    integrator.COLLAPSED: Stop.COLLAPSE,
+    integrator.NOT_FINITE: Stop.NOT_FINITE,
+    integrator.JAMMED: Stop.JAMMED,
+    integrator.UNHOLDABLE: Stop.UNHELD,
+}
 
 
 class Happening(NamedTuple):

@@ -47,7 +47,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
     StopReached,
     ask,
@@ -508,16 +508,6 @@ class Driver:
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-ENDS = {
-    integrator.ARRIVED: Stop.END,
-    integrator.STOPPED: Stop.EVENT,
-    integrator.COLLAPSED: Stop.COLLAPSE,
-    integrator.NOT_FINITE: Stop.NOT_FINITE,
-    integrator.JAMMED: Stop.JAMMED,
-    integrator.UNHOLDABLE: Stop.UNHELD,
-}
 
 
 def state_at(

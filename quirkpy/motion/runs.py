@@ -24,13 +24,14 @@ from quirkpy.kernels.base.states import (
 from quirkpy.kernels.step import steps
 from quirkpy.kernels.step.batch import NOT_FLOWN
 from quirkpy.kernels.step.integrator import JAMMED, NO_START, PYTHON_FAILED, UNHOLDABLE
+from quirkpy.kernels.step.watch import PYTHON
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.state import BodyState, JointState, State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.batch import REASONS, Ends, Group, happenings
+from quirkpy.motion.batch import REASONS, Ends, RunGroup, happenings
 from quirkpy.motion.cases import Cases
 from quirkpy.motion.course import Counts, Happening, Stop
 from quirkpy.motion.driver import Driver, state_at
@@ -40,7 +41,7 @@ from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import SOLVERS
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import numbers, show
-from quirkpy.parts.event import Event, When
+from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.tables.compile import rewritten
 from quirkpy.tables.tables import CALLBACK, Tables
@@ -100,7 +101,7 @@ class Moments:
         return ledger_of(self.states)[..., column]
 
 
-class Told(NamedTuple):
+class Noted(NamedTuple):
     """What the runs of a group have noted, in their order; and the arrays of a run of it, which
     know what notes mean."""
 
@@ -132,7 +133,7 @@ class Runs:
         self._why, self._counted = np.full(n, NOT_FLOWN), np.zeros((n, 3), dtype=np.int64)
         self._held: list[tuple[str, ...]] = [()] * n
         self._merged: list[Floats | None] = [None] * n
-        self._told: list[Told | tuple[Happening, ...]] = [()] * n
+        self._told: list[Noted | tuple[Happening, ...]] = [()] * n
 
     # --- what is asked of it ----------------------------------------------------------------------
     def __len__(self) -> int:
@@ -215,13 +216,13 @@ class Runs:
         told = self._told[k]
         if self._why[k] in (JAMMED, UNHOLDABLE):  # what the joints say then is asked of them anew
             return self.run(k).events
-        if not isinstance(told, Told):
+        if not isinstance(told, Noted):
             return told
         first, last = np.searchsorted(told.notes[:, 0], (k, k + 1))
         return happenings(told.driver, lambda: self.cases.of(k).initial, told.notes[first:last])
 
     # --- what is put into it ----------------------------------------------------------------------
-    def take(self, which: Ints, group: Group, ends: Ends) -> None:
+    def take(self, which: Ints, group: RunGroup, ends: Ends) -> None:
         """What the runs of a group have come to."""
         flown = ends.why != NOT_FLOWN
         to, e = which[flown], self.ends
@@ -230,7 +231,7 @@ class Runs:
         e.further[to], self.steps[to] = ends.further[flown], ends.step[flown]
         self._take_samples(to, ends, flown)
         notes = ends.notes[np.argsort(ends.notes[:, 0], kind="stable")]
-        told = Told(group.leader, notes)
+        told = Noted(group.leader, notes)
         for k in np.unique(notes[:, 0]).astype(np.int64).tolist():
             self._told[which[k]] = told
         notes[:, 0] = which[notes[:, 0].astype(np.int64)]
@@ -271,7 +272,7 @@ def fly_many(
 ) -> Runs:  # fmt: skip
     """All that is asked for, chunk by chunk."""
     span = check_settings(duration, settings)
-    _check_settings(settings, stop, threads, chunk)
+    _check_settings(settings, threads, chunk)
     runs = Runs(cases, span, settings, stop, _check_times(times, span))
     with doors.progress.show_runs(progress, cases.count) as tell:
         for first in range(0, cases.count, chunk):
@@ -304,7 +305,7 @@ def _tell_of_more(tell: Callable[[float], None], done: int, more: int) -> None:
     tell(done + more)
 
 
-def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> Group:
+def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> RunGroup:
     """Runs of one selection, ready to be flown."""
     _check_compiled(base)
     starts = cases.starts(base, which)
@@ -315,10 +316,12 @@ def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> Group:
         arrays = [rewritten(base.tables, cases.changes(k))[0] for k in which.tolist()]
         numbers = Numbers.of(base.selection, arrays)
     runs.samples.t[which] = starts.t[:, None] + runs.times
-    return Group(
+    group = RunGroup(
         base, starts, numbers, runs.duration, lambda k: cases.of(int(which[k])).initial,
         runs.asked, runs.settings, runs.times,
     )  # fmt: skip
+    _check_events(group)
+    return group
 
 
 def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
@@ -336,23 +339,27 @@ def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
 
 
 # --- checks ---------------------------------------------------------------------------------------
-def _check_settings(s: Settings, stop: Any, threads: Any, chunk: Any) -> None:
+def _check_settings(s: Settings, threads: Any, chunk: Any) -> None:
     """Refuse what compiled calls alone cannot do, and numbers of threads or runs that are none."""
     if s.method in SOLVERS:
         raise PartError(
             f"simulate_many: the steps of method {s.method!r} are taken in Python; use 'dop853' or "
             "'rk45', or simulate for each run."
         )
-    for event in stop if isinstance(stop, (list, tuple)) else ():
-        if isinstance(event, When):
-            raise PartError(
-                f"simulate_many: When {event.name!r} asks a function in Python within every step; "
-                "use an event that is compiled, or simulate for each run."
-            )
     for name, number in (("threads", threads), ("chunk", chunk)):
         if type(number) is not int or number < 1:
             raise PartError(
                 f"simulate_many: {name} is {show(number)}, but must be a whole number from 1 up."
+            )
+
+
+def _check_events(group: RunGroup) -> None:
+    """Refuse events whose functions are asked in Python within every step."""
+    for watched in group.leader.watched:
+        if watched.line[0] == PYTHON:
+            raise PartError(
+                f"simulate_many: {type(watched.event).__name__} {watched.event.name!r} is asked in "
+                "Python within every step; use an event that is compiled, or simulate for each run."
             )
 
 

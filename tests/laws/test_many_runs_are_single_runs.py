@@ -167,6 +167,14 @@ def test_runs_of_compiled_laws() -> None:
     check_all(system, on_the_way(system, 0.5, 6), 0.4)
 
 
+def test_runs_that_end_at_a_threshold() -> None:
+    system = pendulum()
+    states = on_the_way(system, 0.2, 4)
+    events = [qp.When.above("hinge.angle", 0.25), qp.When.below("spring.length", 0.8)]
+    check_all(system, states, 1.0, stop=events)
+    assert qp.Stop.EVENT in system.simulate_many(states, duration=1.0, stop=events).stop
+
+
 # --- numbers and selections -----------------------------------------------------------------------
 def pendulum(stiffness: float = 2.0, mass: float = 1.0, upper: float = 0.3) -> qp.Multibody:
     """A rod on a hinge with a spring and a stop."""
@@ -314,9 +322,13 @@ def test_python_within_steps_is_refused() -> None:
     system = qp.Multibody(rod, Drag("drag", rod, 0.1, 0.1))
     with pytest.raises(ValueError, match="Drag 'drag' is asked in Python"):
         system.simulate_many([system.initial], duration=1.0)
+    cubes = bolted_cubes(2)
+    crossing = qp.When.above("bar.position.x", 5.0)  # of a cluster, which Python takes apart
+    with pytest.raises(ValueError, match=r"Threshold 'bar\.position\.x above 5' is asked"):
+        cubes.simulate_many([cubes.initial], duration=1.0, stop=[crossing])
     system = qp.Multibody(rod)
     when = qp.When("when", lambda state: state.t - 0.5)
-    with pytest.raises(ValueError, match="When 'when' asks a function in Python"):
+    with pytest.raises(ValueError, match="When 'when' is asked in Python"):
         system.simulate_many([system.initial], duration=1.0, stop=[when])
 
 

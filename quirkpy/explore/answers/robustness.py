@@ -26,7 +26,7 @@ from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
 from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
-from quirkpy.motion.batch import Group, Starts
+from quirkpy.motion.batch import RunGroup, Starts
 from quirkpy.motion.course import Course, Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.numbers import Numbers
@@ -253,7 +253,7 @@ class Flights:
         """The first motions of some samples, in one call: the same bits as one by one."""
         v = self.variations
         starts = Starts.of([v.state(x) for x in block])
-        group = Group(
+        group = RunGroup(
             v.system, starts._replace(step=np.zeros(len(block))),
             Numbers.of(v.system.selection, [v.numbers(x) for x in block]), self.rule.duration,
             lambda k: v.at(block[k]).initial, self.rule.stop, self._settings,

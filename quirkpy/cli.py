@@ -83,9 +83,8 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     if isinstance(error, MemoryError):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
-        return report_failure(
-            asked, f"memory ran out{far}; {word_written(asked)}; ask for less at once."
-        )
+        words = f"memory ran out{far}; {word_written(asked)}; ask for less at once."
+        return report_failure(asked, words)
     sentence = str(error)
     if isinstance(error, SystemExit):
         sentence = (

@@ -47,7 +47,7 @@ from quirkpy.maths.differences import (
     is_symmetric_within,
     unsure,
 )
-from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, rotate
+from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, product, rotate, screw
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
@@ -60,8 +60,6 @@ from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
 
-#: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
-SMALL_SCREW = 1e-3
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
 #: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
 PROBE_LENGTH, TURNED = 1e-4, 2e-3
@@ -225,15 +223,8 @@ class Vicinity:
         start = np.einsum("f,fni->ni", xi, self.basis)
         rows, s = self.rows, lengths[:, None, None]
         v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
-        angle = s * np.linalg.norm(w, axis=1)[:, None]
-        once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-        large = abs(angle) > SMALL_SCREW
-        twice = (
-            np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
-            * s**3
-        )
         out = np.repeat(rows[None], len(lengths), axis=0)
-        positions_of(out)[:] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
+        positions_of(out)[:] += screw(v, w, s)
         attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
         speeds_of(out)[:] = self.whole.field(out)
         return out

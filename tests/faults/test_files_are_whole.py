@@ -44,6 +44,7 @@ def rest() -> qp.Equilibrium:
 #: Every way in which the package writes a file that a user names, by the end of the name.
 WRITERS: dict[str, Callable[[Path], Any]] = {
     "run.npz": lambda p: run().save(p),
+    "run.csv": lambda p: run().save(p),
     "run.html": lambda p: run().report(p),
     "run.gif": lambda p: run().movie(p, fps=10.0),
     "run.mp4": lambda p: run().movie(p, fps=10.0),

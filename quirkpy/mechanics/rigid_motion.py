@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    angular_of,
     as_many,
     attitudes_of,
     bodies_of,
@@ -26,11 +27,9 @@ from quirkpy.kernels.base.states import (
     with_ledger,
     zero_vectors,
 )
-from quirkpy.kernels.place.carried import carry_along, feel, turn_axes
-from quirkpy.kernels.place.sites import axes_in_body
+from quirkpy.kernels.place.carried import carry_along, feel
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.evaluation import evaluate
-from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.pieces import firsts_of_pieces
@@ -39,9 +38,16 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.parts.actuators import ReactionWheel
+from quirkpy.mechanics.momenta import (
+    angular_momentum,
+    arms_of,
+    axes_of,
+    moments,
+    spinning,
+    stored_momentum,
+)
 from quirkpy.parts.force import kinds_where
-from quirkpy.tables.tables import HILL, WHEEL, Selection
+from quirkpy.tables.tables import HILL, Selection
 
 #: An island counts as free of outside loads where a shift of one metre or a turn changes its
 #: accelerations by less than this share of them.
@@ -172,7 +178,7 @@ class Whole:
                     stored_momentum(selection, t)[mine],
                 )
                 momentum = angular_momentum(before[None, mine], m, inertia, h)[0]
-                momentum -= np.einsum("nip,np->i", _axes(after[mine]), h)
+                momentum -= np.einsum("nip,np->i", axes_of(after[mine]), h)
                 turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
         return dataclasses.replace(self, turning=turning)
 
@@ -229,6 +235,24 @@ def rotation(angle: Floats) -> Floats:
 
 #: The turn that is tried, as a quaternion.
 TURNED = rotation(TURN)
+
+
+def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
+    """States (k, n, STATE_WIDTH) in which every body has gone on for a while on the screw on which
+    a displacement (n, 6) begins to move it: lengths of the way (k,), in units of that."""
+    s = lengths[:, None, None]
+    v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
+    angle = s * np.linalg.norm(w, axis=1)[:, None]
+    once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+    large = abs(angle) > 1e-3
+    twice = (
+        np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
+        * s**3
+    )
+    out = np.repeat(rows[None], len(lengths), axis=0)
+    positions_of(out)[:] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
+    attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
+    return out
 
 
 # --- finding it -----------------------------------------------------------------------------------
@@ -480,7 +504,7 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
             turning = np.broadcast_to(
                 spinning(m, inertia[mine], its)[1][:, None], velocities_of(its).shape
             )
-            velocities_of(its)[:] -= cross(turning, _arms(m, its))
+            velocities_of(its)[:] -= cross(turning, arms_of(m, its))
             spins_of(its)[:] -= into_body(its, turning)
         states[:, mine] = its
     v, omega = velocities_of(states), spins_of(states)
@@ -504,66 +528,3 @@ def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
             np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest
         )
     return out
-
-
-def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats, Floats]:
-    """Angular momentum about the mass centre, the angular velocity of a rigid body that has it (k,
-    3), and its moments of inertia (k, 3, 3)."""
-    d, axes = _arms(mass, states), _axes(states)
-    each = np.einsum("npq,knq->knp", inertia, spins_of(states))
-    momentum, sums = _momentum(mass, d, axes, each, states), _moments(mass, inertia, d, axes)
-    return momentum, np.asarray(np.linalg.solve(sums, momentum[..., None])[..., 0]), sums
-
-
-def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
-    """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
-    return _moments(mass, inertia, _arms(mass, states), _axes(states))
-
-
-def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
-    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3)."""
-    total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
-        "n,kni,knj->kij", mass, d, d
-    )
-    return np.asarray(total + np.einsum("n,kni,kni->k", mass, d, d)[:, None, None] * np.eye(3))
-
-
-def stored_momentum(selection: Selection, t: float) -> Floats:
-    """What reaction wheels store in each body at time t [s], in body axes [N m s] (n, 3)."""
-    tables, out = selection.tables, np.zeros((selection.tables.n_bodies + 1, 3))
-    sites = pack(tables).sites
-    for e in selection.elements[tables.element_kind[selection.elements] == WHEEL]:
-        wheel, site = tables.forces[tables.element_force[e]], tables.element_site1[e]
-        assert isinstance(wheel, ReactionWheel)
-        out[sites.body[site]] += axes_in_body(site, sites) @ wheel.in_site(t)
-    return out[:-1]
-
-
-def angular_momentum(
-    states: Floats, mass: Floats, inertia: Floats, stored: Floats | None = None
-) -> Floats:
-    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
-    (n, 3)."""
-    each = np.einsum("npq,knq->knp", inertia, spins_of(states))
-    each = each if stored is None else each + stored
-    return _momentum(mass, _arms(mass, states), _axes(states), each, states)
-
-
-def _momentum(mass: Floats, d: Floats, axes: Floats, each: Floats, states: Floats) -> Floats:
-    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3);
-    each: what they have within themselves, in their axes (k, n, 3)."""
-    moved = np.einsum("n,kni->ki", mass, cross(d, velocities_of(states)))
-    return np.asarray(np.einsum("knip,knp->ki", axes, each) + moved)
-
-
-def _arms(mass: Floats, states: Floats) -> Floats:
-    """Mass centres of bodies from that of them all (k, n, 3)."""
-    r = positions_of(states)
-    return np.asarray(r - (np.einsum("n,kni->ki", mass, r) / mass.sum())[:, None])
-
-
-def _axes(states: Floats) -> Floats:
-    """Body axes as columns in N (k, n, 3, 3)."""
-    out = np.empty((*states.shape[:-1], 3, 3))
-    turn_axes(as_many(states), out.reshape(-1, *out.shape[-3:]))
-    return out.swapaxes(-1, -2)

@@ -493,11 +493,7 @@ def knots_of(selection: Selection) -> Floats:
         [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
     )
     ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return (
-        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
-        if ranges
-        else np.zeros(0)
-    )
+    return np.unique(np.concatenate([np.zeros(0), *(tables.knot_time[knots] for knots in ranges)]))
 
 
 def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
@@ -538,8 +534,6 @@ def state_at(
         t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
         merged=merged, further=further.copy(),
     )  # fmt: skip
-    with np.errstate(all="ignore"):
-        total = rows.sum() + further.sum()
-    if not math.isfinite(total):
+    if not (np.isfinite(rows).all() and np.isfinite(further).all()):
         state.check_numbers()
     return state if sure else state.next_to(angles)

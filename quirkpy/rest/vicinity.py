@@ -47,18 +47,18 @@ from quirkpy.maths.differences import (
     is_symmetric_within,
     unsure,
 )
-from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, cross, product, rotate
+from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.momenta import angular_momentum, stored_momentum
 from quirkpy.mechanics.rigid_motion import (
     Whole,
-    angular_momentum,
     displacement_between,
+    on_screws,
     rotation,
-    stored_momentum,
     whole_motion,
 )
 from quirkpy.mechanics.scales import metre, per_second
@@ -227,19 +227,7 @@ class Vicinity:
     def states_on_screw(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
         which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
-        start = np.einsum("f,fni->ni", xi, self.basis)
-        rows, s = self.rows, lengths[:, None, None]
-        v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
-        angle = s * np.linalg.norm(w, axis=1)[:, None]
-        once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-        large = abs(angle) > 1e-3
-        twice = (
-            np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
-            * s**3
-        )
-        out = np.repeat(rows[None], len(lengths), axis=0)
-        positions_of(out)[:] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
-        attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
+        out = on_screws(self.rows, np.einsum("f,fni->ni", xi, self.basis), lengths)
         speeds_of(out)[:] = self.whole.field(out)
         return out
 
@@ -297,16 +285,14 @@ class Vicinity:
     def here(self) -> Answers:
         """The state itself (1, ...), also where nobody has asked for the others yet."""
         if "asked" in self.__dict__:
-            rows, felt, energies = self.asked
-            return Answers(rows[:1], felt[:1], energies[:1])
+            return Answers(*[array[:1] for array in self.asked])
         return self.answers(self.carried_state[None].copy())
 
     @cached_property
     def probes(self) -> Answers:
         """States at the places of the differences along every coordinate, one coordinate after the
         other (8 f, ...)."""
-        rows, felt, energies = self.asked
-        return Answers(rows[1:], felt[1:], energies[1:])
+        return Answers(*[array[1:] for array in self.asked])
 
     @cached_property
     def pulled(self) -> Floats:

@@ -22,9 +22,9 @@ COLUMNS = {"R", "Q", "V", "OMEGA", "STATE_WIDTH", "LINEAR_HALF", "ANGULAR_HALF",
 KERNELS = {
     f"kernels/{name}.py"
     for name in (
-        "place/kinematics", "place/members", "solid/curves", "step/charges", "step/events",
-        "step/integrator", "step/ledger", "step/projection", "step/steps", "step/watch",
-        "tree/recursion",
+        "place/carried", "place/kinematics", "place/members", "solid/curves", "step/charges",
+        "step/events", "step/integrator", "step/ledger", "step/projection", "step/steps",
+        "step/watch", "tree/recursion",
     )
 }  # fmt: skip
 #: Rooms that see states; those below have none.

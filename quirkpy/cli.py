@@ -94,9 +94,8 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
-        sentence = (
-            f"{sentence.rstrip('.').removesuffix('; nothing was changed')}; {word_written(asked)}."
-        )
+        sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
+        sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
 
 

@@ -50,17 +50,3 @@ def quaternion_of(turn: Floats) -> Floats:
              (b - e, c + f, sizes[2], a + d), (c - f, b + e, a + d, sizes[3]))  # fmt: skip
     q = np.array(lines[k])
     return np.asarray(q / np.linalg.norm(q))
-
-
-#: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
-SMALL_SCREW = 1e-3
-
-
-def screw(v: Floats, w: Floats, s: Floats) -> Floats:
-    """Displacements (k, n, 3) of points of velocities v (n, 3) on bodies of angular velocities w
-    (n, 3) after times s (k, 1, 1), when both turn with the body: each moves on a screw."""
-    angle = s * np.linalg.norm(w, axis=1)[:, None]
-    once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-    large = abs(angle) > SMALL_SCREW
-    share = np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
-    return np.asarray(s * v + once * cross(w, v) + share * s**3 * cross(w, cross(w, v)))

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    angular_of,
     as_many,
     attitudes_of,
     bodies_of,
@@ -38,10 +39,10 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.moments import (
+from quirkpy.mechanics.momenta import (
     angular_momentum,
     arms_of,
-    axes_in_n,
+    axes_of,
     moments,
     spinning,
     stored_momentum,
@@ -178,7 +179,7 @@ class Whole:
                     stored_momentum(selection, t)[mine],
                 )
                 momentum = angular_momentum(before[None, mine], m, inertia, h)[0]
-                momentum -= np.einsum("nip,np->i", axes_in_n(after[mine]), h)
+                momentum -= np.einsum("nip,np->i", axes_of(after[mine]), h)
                 turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
         return dataclasses.replace(self, turning=turning)
 
@@ -235,6 +236,24 @@ def rotation(angle: Floats) -> Floats:
 
 #: The turn that is tried, as a quaternion.
 TURNED = rotation(TURN)
+
+
+def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
+    """States (k, n, STATE_WIDTH) in which every body has gone on for a while on the screw on which
+    a displacement (n, 6) begins to move it: lengths of the way (k,), in units of that."""
+    s = lengths[:, None, None]
+    v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
+    angle = s * np.linalg.norm(w, axis=1)[:, None]
+    once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
+    large = abs(angle) > 1e-3
+    twice = (
+        np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
+        * s**3
+    )
+    out = np.repeat(rows[None], len(lengths), axis=0)
+    positions_of(out)[:] += s * v + once * cross(w, v) + twice * cross(w, cross(w, v))
+    attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
+    return out
 
 
 # --- finding it -----------------------------------------------------------------------------------

@@ -528,8 +528,6 @@ def state_at(
         t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
         merged=merged, further=further.copy(),
     )  # fmt: skip
-    with np.errstate(all="ignore"):
-        total = rows.sum() + further.sum()
-    if not math.isfinite(total):
+    if not (np.isfinite(rows).all() and np.isfinite(further).all()):
         state.check_numbers()
     return state if sure else state.next_to(angles)

@@ -47,14 +47,20 @@ from quirkpy.maths.differences import (
     is_symmetric_within,
     unsure,
 )
-from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT, product, rotate, screw
+from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.moments import angular_momentum, stored_momentum
-from quirkpy.mechanics.rigid_motion import Whole, displacement_between, rotation, whole_motion
+from quirkpy.mechanics.momenta import angular_momentum, stored_momentum
+from quirkpy.mechanics.rigid_motion import (
+    Whole,
+    displacement_between,
+    on_screws,
+    rotation,
+    whole_motion,
+)
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at
@@ -220,12 +226,7 @@ class Vicinity:
     def states_on_screw(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
         which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
-        start = np.einsum("f,fni->ni", xi, self.basis)
-        rows, s = self.rows, lengths[:, None, None]
-        v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
-        out = np.repeat(rows[None], len(lengths), axis=0)
-        positions_of(out)[:] += screw(v, w, s)
-        attitudes_of(out)[:] = product(rotation(s * w), attitudes_of(rows))
+        out = on_screws(self.rows, np.einsum("f,fni->ni", xi, self.basis), lengths)
         speeds_of(out)[:] = self.whole.field(out)
         return out
 
@@ -283,16 +284,14 @@ class Vicinity:
     def here(self) -> Answers:
         """The state itself (1, ...), also where nobody has asked for the others yet."""
         if "asked" in self.__dict__:
-            rows, felt, energies = self.asked
-            return Answers(rows[:1], felt[:1], energies[:1])
+            return Answers(*[array[:1] for array in self.asked])
         return self.answers(self.carried_state[None].copy())
 
     @cached_property
     def probes(self) -> Answers:
         """States at the places of the differences along every coordinate, one coordinate after the
         other (8 f, ...)."""
-        rows, felt, energies = self.asked
-        return Answers(rows[1:], felt[1:], energies[1:])
+        return Answers(*[array[1:] for array in self.asked])
 
     @cached_property
     def pulled(self) -> Floats:

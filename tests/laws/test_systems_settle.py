@@ -17,7 +17,7 @@ from scipy.spatial.transform import Rotation
 import quirkpy as qp
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.rigid_motion import angular_momentum
+from quirkpy.mechanics.momenta import angular_momentum
 from quirkpy.rest.settle import nudge_along
 from quirkpy.rest.vicinity import Vicinity
 from tests.assemblies import assembly

@@ -1,10 +1,16 @@
-"""Moments of inertia and angular momentum of several bodies together."""
+"""Momenta of bodies: what they have together, what wheels in them store, and how a rigid body would
+turn that had as much."""
 
 from __future__ import annotations
 
 import numpy as np
 
-from quirkpy.kernels.base.states import as_many, positions_of, spins_of, velocities_of
+from quirkpy.kernels.base.states import (
+    as_many,
+    positions_of,
+    spins_of,
+    velocities_of,
+)
 from quirkpy.kernels.place.carried import turn_axes
 from quirkpy.kernels.place.sites import axes_in_body
 from quirkpy.kernels.users.packing import pack
@@ -17,7 +23,7 @@ from quirkpy.tables.tables import WHEEL, Selection
 def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats, Floats]:
     """Angular momentum about the mass centre, the angular velocity of a rigid body that has it (k,
     3), and its moments of inertia (k, 3, 3)."""
-    d, axes = arms_of(mass, states), axes_in_n(states)
+    d, axes = arms_of(mass, states), axes_of(states)
     each = np.einsum("npq,knq->knp", inertia, spins_of(states))
     momentum, sums = _momentum(mass, d, axes, each, states), _moments(mass, inertia, d, axes)
     return momentum, np.asarray(np.linalg.solve(sums, momentum[..., None])[..., 0]), sums
@@ -25,12 +31,12 @@ def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Flo
 
 def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
     """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
-    return _moments(mass, inertia, arms_of(mass, states), axes_in_n(states))
+    return _moments(mass, inertia, arms_of(mass, states), axes_of(states))
 
 
 def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
-    """Moments of inertia in N about the mass centre (k, 3, 3) of bodies that lie at d from it
-    (k, n, 3), by their axes (k, n, 3, 3)."""
+    """Moments of inertia in N (k, 3, 3) of bodies that lie at d from their mass centre (k, n, 3),
+    by their axes (k, n, 3, 3)."""
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
         "n,kni,knj->kij", mass, d, d
     )
@@ -55,12 +61,12 @@ def angular_momentum(
     (n, 3)."""
     each = np.einsum("npq,knq->knp", inertia, spins_of(states))
     each = each if stored is None else each + stored
-    return _momentum(mass, arms_of(mass, states), axes_in_n(states), each, states)
+    return _momentum(mass, arms_of(mass, states), axes_of(states), each, states)
 
 
 def _momentum(mass: Floats, d: Floats, axes: Floats, each: Floats, states: Floats) -> Floats:
-    """Angular momentum in N about the mass centre (k, 3) of bodies that lie at d from it (k, n, 3),
-    by their axes (k, n, 3, 3); each: what they have within themselves, in their axes (k, n, 3)."""
+    """Angular momentum in N (k, 3) of bodies that lie at d from their mass centre (k, n, 3), by
+    their axes (k, n, 3, 3); each: what they have within themselves, in their axes (k, n, 3)."""
     moved = np.einsum("n,kni->ki", mass, cross(d, velocities_of(states)))
     return np.asarray(np.einsum("knip,knp->ki", axes, each) + moved)
 
@@ -71,7 +77,7 @@ def arms_of(mass: Floats, states: Floats) -> Floats:
     return np.asarray(r - (np.einsum("n,kni->ki", mass, r) / mass.sum())[:, None])
 
 
-def axes_in_n(states: Floats) -> Floats:
+def axes_of(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
     out = np.empty((*states.shape[:-1], 3, 3))
     turn_axes(as_many(states), out.reshape(-1, *out.shape[-3:]))

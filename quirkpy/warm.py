@@ -318,6 +318,8 @@ class Hands:
                 process.wait()
         for thread in self.threads:
             thread.join()
+        for stream in (s for p in self.processes for s in (p.stdout, p.stderr) if s is not None):
+            stream.close()
         for process, said in zip(self.processes, self.errors, strict=True):
             if process.returncode:
                 last = said.strip().rpartition("\n")[2] or f"exit code {process.returncode}"

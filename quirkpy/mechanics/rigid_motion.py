@@ -56,6 +56,8 @@ INVARIANCE = 1e-7
 #: A rigid motion satisfies joints that move by themselves where it misses none of their rates by
 #: this share.
 RIGID = 1e-9
+#: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
+SMALL_SCREW = 1e-3
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
 ACCELERATION_ROUNDING = 1e-14
 #: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not
@@ -245,7 +247,7 @@ def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
     v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
     angle = s * np.linalg.norm(w, axis=1)[:, None]
     once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-    large = abs(angle) > 1e-3
+    large = abs(angle) > SMALL_SCREW
     twice = (
         np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
         * s**3

@@ -40,7 +40,7 @@ AWAY = SYSTEM.initial.replace({"mass": {"position": (0.1, 0, 0)}})
             lambda: SYSTEM.linearize(outputs=["mass.place"]),
             "outputs",
             "'mass.place'",
-            "body.position",
+            "'mass.position'",
             id="output",
         ),
         case(

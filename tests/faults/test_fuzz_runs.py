@@ -83,7 +83,11 @@ def poked(array: Any, chance: random.Random) -> Any:
     out = np.array(array)
     if out.size:
         place = chance.randrange(out.size)
-        values = (math.nan, math.inf, -math.inf, 1e308, 5e-324, 0.0, -1.0, out.flat[place - 1])
+        values: tuple[Any, ...] = (
+            math.nan, math.inf, -math.inf, 1e308, 5e-324, 0.0, -1.0, out.flat[place - 1]
+        )  # fmt: skip
+        if out.dtype.kind in "iub":
+            values = (0, 1, -1, 2**40, out.flat[place - 1])
         with np.errstate(invalid="ignore"):
             out.flat[place] = chance.choice(values)
     return out

@@ -234,6 +234,7 @@ def test_what_is_carried_names_the_parts_of_its_own_edge(seed: int) -> None:
             )
 
 
+@pytest.mark.filterwarnings("ignore:.*is an angle in radians:quirkpy.PartWarning")  # meant
 @seeds(20, 20, attack=2000)
 def test_an_angle_begins_between_its_stops(seed: int) -> None:
     """Of all whole turns of a joint that takes hold anew: one that its stops allow, the nearest to

@@ -68,13 +68,18 @@ def long() -> qp.Trajectory:
 @pytest.fixture
 def made(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
     """How many states are made."""
-    count, check = [0], qp.State.__post_init__
+    count, check, change = [0], qp.State.__post_init__, qp.State.changed
 
     def counted(self: qp.State) -> None:
         count[0] += 1
         check(self)
 
+    def changed(self: qp.State, **fields: Any) -> qp.State:
+        count[0] += 1
+        return change(self, **fields)
+
     monkeypatch.setattr(qp.State, "__post_init__", counted)
+    monkeypatch.setattr(qp.State, "changed", changed)
     return count
 
 

@@ -257,7 +257,7 @@ def test_states_with_other_tails_are_refused(further: Floats) -> None:
 
 def test_tails_that_are_none_are_refused() -> None:
     initial = rigid().initial
-    for further, said in ((np.array([math.nan]), "finite"), (np.zeros((2, 2)), "shape")):
+    for further, said in ((np.array([math.nan]), "finite"), (np.zeros((2, 2)), "row of numbers")):
         with pytest.raises(PartError, match=said):
             dataclasses.replace(initial, further=further)
 

@@ -279,7 +279,7 @@ def _measure(
 
 def _named_measure(system: System, name: str) -> tuple[list[str], Callable[[State], Floats]]:
     """Anything else that can be measured by name; not what answers to inputs at once."""
-    found = measure_of("linearize", system.tables, name)
+    found = measure_of("linearize: outputs", system.tables, name)
     if found.at_once:
         raise PartError(
             f"linearize: outputs has {name!r}, which answers to loads at once and so is no "

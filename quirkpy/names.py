@@ -73,6 +73,7 @@ from quirkpy.parts.joints import (
     Spherical,
     Universal,
 )
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
@@ -93,6 +94,7 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
@@ -151,6 +153,7 @@ __all__ = [
     "JointState",
     "JointStop",
     "KeepOut",
+    "Latch",
     "Limit",
     "Linear",
     "Load",
@@ -222,6 +225,7 @@ __all__ = [
     "Stop",
     "Study",
     "Superconductor",
+    "Switch",
     "Thruster",
     "Trajectory",
     "Universal",

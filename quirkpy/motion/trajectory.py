@@ -18,8 +18,10 @@ from quirkpy.kernels.base.states import (
     bodies_of,
     ledger_of,
     positions_of,
+    quantities_of,
     spins_of,
     velocities_of,
+    zero_vectors,
 )
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
@@ -32,6 +34,7 @@ from quirkpy.mechanics.courses import (
     kinetic_along,
     potential_along,
 )
+from quirkpy.mechanics.impulses import Impact, Shock, impacts, shocks
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import (
@@ -43,13 +46,14 @@ from quirkpy.mechanics.state import (
     read_sensor,
 )
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
+from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import number, positive
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -61,7 +65,7 @@ class JointCourse:
     """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
     (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
     [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
-    its first site."""
+    its first site; neither is a number while the joint does not act."""
 
     angle: Any
     travel: Any
@@ -80,10 +84,21 @@ class JointCourse:
         return self._reactions("joint")
 
     def _reactions(self, axes: ReactionAxes) -> Floats:
-        loads = [
-            self.run.system.reactions(state, axes=axes)[self.name] for state in self.run.states
-        ]
+        return np.concatenate([self._reactions_in(run, axes) for _, run in self.run.pieces])
+
+    def _reactions_in(self, run: Trajectory, axes: ReactionAxes) -> Floats:
+        """Of a piece (k, 6): not numbers where the joint does not act in it."""
+        if self.name not in run.system.selection.joint_names:
+            return zero_vectors(len(run.t)) + np.nan
+        loads = [run.system.reactions(state, axes=axes)[self.name] for state in run.states]
         return np.array([np.concatenate([load.force, load.torque]) for load in loads])
+
+
+@dataclass(frozen=True, eq=False)
+class LatchCourse:
+    """A latch through a run: whether it holds at each stored time (k,)."""
+
+    held: Bools
 
 
 #: A run is sampled at so many times at most: more take hours, and more than memory.
@@ -170,6 +185,10 @@ class Trajectory:
         """The runs of which it is made, each with the time at which its own begins [s]."""
         return ((0.0, self),)
 
+    def over(self, change: Callable[[Trajectory], Trajectory]) -> Trajectory:
+        """A run with each of the pieces of this one changed."""
+        return change(self)
+
     @property
     def waits(self) -> Waits:
         """The times at which the motion waits for a disturbance to grow, and how long [s]: films
@@ -207,6 +226,14 @@ class Trajectory:
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the
         stored state exactly."""
+        t = self._checked_time(t)
+        k = before(self.t, t)
+        if self.t[k] == t:
+            return self.final if k == len(self.t) - 1 else self._state(k)
+        return self.ledger_at(t)[0]
+
+    def _checked_time(self, t: Any) -> float:
+        """A time of the run [s]."""
         try:
             t = number(t)
         except (TypeError, ValueError) as error:
@@ -215,10 +242,7 @@ class Trajectory:
             raise PartError(
                 f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s."
             )
-        k = before(self.t, t)
-        if self.t[k] == t:
-            return self.final if k == len(self.t) - 1 else self._state(k)
-        return self.ledger_at(t)[0]
+        return t
 
     def rows_at(self, t: float) -> Floats:
         """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
@@ -341,8 +365,8 @@ class Trajectory:
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays), a joint (`JointCourse`) or a sensor (`SensorState` of
-        arrays)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`), a sensor (`SensorState` of
+        arrays) or a latch (`LatchCourse`)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
@@ -352,6 +376,8 @@ class Trajectory:
             k = [sensor.name for sensor in tables.sensors].index(name)
             found = (read_sensor(at, k) for at in self._instants())
             return SensorState(*map(np.array, zip(*found, strict=True)))
+        if any(isinstance(part, Latch) and part.name == name for part in tables.forces):
+            return LatchCourse(self._held_by(name))
         if name not in tables.joint_index:
             known = ", ".join(
                 known
@@ -367,6 +393,13 @@ class Trajectory:
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
+
+    def _held_by(self, latch: str) -> Bools:
+        """Whether a latch holds, on either side of it, at each row (k,)."""
+        mine = [label.rsplit(" ", 1)[0] == latch for label in self.course.stops]
+        if not any(mine):
+            return np.zeros(len(self.t), dtype=bool)
+        return np.asarray(self.course.held[:, mine].any(axis=1))
 
     # --- ledger -----------------------------------------------------------------------------------
     @cached_property
@@ -420,6 +453,23 @@ class Trajectory:
         energy, and what loads do along the way; below zero where it has put some in.  It is part of
         the error of the integration."""
         return ledger_of(self.course.states)[:, PROJECTED]
+
+    @cached_property
+    def impacts(self) -> tuple[Impact, ...]:
+        """The part of each joint and stop in each jump of the velocities, as joints take hold,
+        stops are hit and latches catch: impulses on each body, and the energy taken."""
+        return tuple(impact for jump in self.course.jumps for impact in self._impacts(jump))
+
+    def _impacts(self, jump: Jump) -> tuple[Impact, ...]:
+        motion = quantities_of(jump.after)
+        at = Instant(self.system.selection, jump.t, *motion, self.start.near, jump.held)
+        return impacts(at, velocities_of(jump.before), spins_of(jump.before))
+
+    @property
+    def shocks(self) -> dict[str, Shock]:
+        """The largest force impulse [N s] and couple impulse [N m s] of each joint and stop on any
+        body."""
+        return shocks(self.impacts)
 
     @cached_property
     def momentum(self) -> Floats:

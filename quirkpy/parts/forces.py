@@ -123,7 +123,7 @@ class PotentialWell(Force):
         return (Element("pair", *ends, numbers=(self.stiffness, 0.0, 0.0, 0.0)),)
 
 
-class _OnCoordinate(Force, ABC):
+class OnCoordinate(Force, ABC):
     """A force on one coordinate of a joint, and its reaction; it acts while its joint is active.
 
     coordinate: the name of the coordinate, where the joint has several: "angle", "travel",
@@ -157,7 +157,7 @@ class _OnCoordinate(Force, ABC):
             doubt_degrees(f"{self._title()}: {field}", value)
 
 
-class HingeSpring(_OnCoordinate):
+class HingeSpring(OnCoordinate):
     """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its
     reaction.
 
@@ -179,7 +179,7 @@ class HingeSpring(_OnCoordinate):
         return self.stiffness, self.rest_angle, self.damping
 
 
-class JointSpring(_OnCoordinate):
+class JointSpring(OnCoordinate):
     """Load -k (x - rest) - c dx/dt along any coordinate x of a joint, and its reaction.  U = k (x -
     rest)^2 / 2.
 
@@ -198,7 +198,7 @@ class JointSpring(_OnCoordinate):
         return self.stiffness, self.rest, self.damping
 
 
-class JointDamper(_OnCoordinate):
+class JointDamper(OnCoordinate):
     """Load -c dx/dt along any coordinate x of a joint, and its reaction.  No potential.
 
     damping c: [N m s/rad] for an angle, [N s/m] for a travel or a length.
@@ -262,7 +262,7 @@ class SprungHinges(Force):
         return on_every_angle(joints, (self.stiffness, self.rest, 0.0))
 
 
-class JointFriction(_OnCoordinate):
+class JointFriction(OnCoordinate):
     """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius
     tanh on an angle.
 
@@ -289,7 +289,7 @@ class JointFriction(_OnCoordinate):
         return 0.0, 0.0, 0.0, self.coefficient * self.preload * (self.radius or 1.0), self.slip
 
 
-class JointStop(_OnCoordinate):
+class JointStop(OnCoordinate):
     """Bounds on a coordinate of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
 
     lower [rad] or [m], upper [rad] or [m]: leave one out, and the coordinate is free on that side.

@@ -25,12 +25,14 @@ from quirkpy.parts import (
     fields,
     forces,
     joints,
+    latch,
     magnets,
     pinning,
     primitives,
     schedule,
     sensor,
     shapes,
+    switch,
 )
 from quirkpy.parts.checks import show
 from quirkpy.parts.files import DOT
@@ -75,6 +77,7 @@ PART_TYPES: dict[str, type[Part]] = {
         forces.SprungHinges,
         forces.JointFriction,
         forces.JointStop,
+        latch.Latch,
         forces.PotentialWell,
         forces.Load,
         actuators.Thruster,
@@ -99,6 +102,7 @@ PART_TYPES: dict[str, type[Part]] = {
         event.EnergyBelow,
         event.SensorsMeet,
         event.When,
+        switch.Switch,
         primitives.CoincidentPoints,
         primitives.OriginOnLine,
         primitives.OriginOnPlane,

@@ -9,6 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import quirkpy as qp
+from quirkpy.parts.forces import OnCoordinate
 
 #: Two bodies with nothing special about them: full inertia, turned, off the origin.
 HUB = qp.Body(
@@ -102,6 +103,7 @@ FORCES: tuple[qp.Force, ...] = (
     qp.SprungHinges(1.5, rest=0.7),
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
+    qp.Latch("flat", HINGE, at=1.2, sense=+1),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
     qp.Load(
         "push",
@@ -168,6 +170,7 @@ OTHERS: tuple[qp.Part, ...] = (
     *CHARGES,
     SWINGING,
     *SUPERCONDUCTORS,
+    qp.Switch(1.5, joints=("hinge",), forces=(), parameters={"spring": {"stiffness": 2.0}}),
     qp.Box((0.1, 0.2, 0.3)),
     qp.Sphere(0.4),
     qp.Cylinder(0.1, 2.0, "y"),
@@ -194,6 +197,7 @@ BASES = (
     qp.Joint,
     qp.GeneralJoint,
     qp.Force,
+    OnCoordinate,
     qp.CompiledForce,
     qp.Primitive,
     qp.Shape,

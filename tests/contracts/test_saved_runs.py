@@ -188,6 +188,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         stops: tuple[str, ...] = ()
         merged: Any = None
         tail: Any = NO_TAILS
+        jumps: tuple[Any, ...] = ()
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__

@@ -13,7 +13,7 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-NAMES = ("equilibria", "exploring", "extending", "notation", "parts", "seeing")
+NAMES = ("equilibria", "exploring", "extending", "notation", "parts", "seeing", "switching")
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
 

@@ -36,10 +36,12 @@ def kinetic(run: qp.Trajectory, rows: Floats) -> float:
 
 
 def check_jump(run: qp.Trajectory, jump: Jump) -> None:
-    """To 1e-12 of the largest momentum, and of the energy."""
+    """To 1e-12 of the largest momentum, over how near to a singular pose the joints are, and of the
+    energy."""
     mine = [impact for impact in run.impacts if impact.t == jump.t]
     (p0, h0), (p1, h1) = momenta(run, jump.before), momenta(run, jump.after)
     largest = max(abs(part).max() for part in (p0, h0, p1, h1))
+    largest /= min(1.0, run.system.mobility(run.states[0]).smallest)
     for k, body in enumerate(run.start.bodies):
         given = [impact.impulse[body] for impact in mine if body in impact.impulse]
         force = sum((one.force for one in given), np.zeros(3))

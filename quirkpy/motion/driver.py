@@ -91,15 +91,14 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        knots = [] if fixed else knots_of(clusters.selection).tolist()
-        self.ends = deque(
-            [*(t for t in knots if start.t < t < start.t + duration), start.t + duration]
-        )
-        clock = np.zeros(steps.CLOCK_WIDTH)
+        self.knots = frozenset([] if fixed else knots_of(clusters.selection).tolist())
+        self.ends: deque[float]
+        self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
-            start.t, fixed or start.step or 0.0, self.ends.popleft(), s.rtol, s.atol,
+            start.t, fixed or start.step or 0.0, 0.0, s.rtol, s.atol,
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
+        self.head_for(start.t + duration)
         lines, rows = states.zero_lines(steps.LINES)
         self.y = rows[steps.BEGIN, : states.bodies + 1]
         self.tail = states.tail_in(lines[steps.BEGIN])
@@ -116,7 +115,6 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        self.clock = clock
         self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
@@ -128,12 +126,21 @@ class Driver:
         self.look: Look | None = None
         self.rested = False  # says the look
 
-    def end_at(self, t: float) -> None:
-        """End the run at this very time [s], whatever rounding makes of its duration."""
-        if self.ends:
-            self.ends[-1] = t
-        else:
-            self.clock[steps.T_END] = t
+    def head_for(self, end: float) -> None:
+        """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
+        that none leaps over what it does."""
+        within = (t for t in self.knots if self.clock[steps.T] < t < end)
+        self.ends = deque([*sorted(within), end])
+        self._next_end()
+
+    def _next_end(self) -> None:
+        end = self.ends.popleft()
+        self.clock[steps.T_END] = end
+        self.clock[steps.ASKED_UNTIL] = (
+            math.nextafter(end, -math.inf)
+            if end in self.knots and end > self.clock[steps.T]
+            else math.inf
+        )
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -210,7 +217,7 @@ class Driver:
         """
         e = self.engine
         looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
-        why = self._onward(self._start(kept, 1 if looking else 1 + self._room()))
+        why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
         closing = looking and len(e.scratch.rows) > 0
@@ -224,7 +231,7 @@ class Driver:
         e = self.engine
         e.turn_to(angles_of(self.start.instant()))
         e.hold(self.start.held)
-        why = self.first_steps(room)
+        why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
@@ -355,7 +362,7 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            why = self._onward(self.advance(room))
+            why = self.pass_end(self.advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
             if why == integrator.JAMMED:
@@ -364,13 +371,17 @@ class Driver:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
-    def _onward(self, why: int) -> int:
-        """Why a call has ended.  Steps end at every knot of a schedule, so that none leaps over
-        what it does; there the run goes on."""
-        if why == integrator.ARRIVED and self.ends:
-            self.clock[steps.T_END] = self.ends.popleft()
-            return integrator.GOING
-        return why
+    def pass_end(self, why: int) -> int:
+        """Why a call has ended; at a knot of a schedule the run goes on."""
+        if why != integrator.ARRIVED:
+            return why
+        if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
+            e = self.engine
+            integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        if not self.ends:
+            return why
+        self._next_end()
+        return integrator.GOING
 
     def _room(self) -> int:
         """How many steps a call may take."""

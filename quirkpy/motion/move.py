@@ -40,7 +40,7 @@ def move_to(
     """Move a system until a time [s], exactly; tell: called with the time reached, now and then."""
     start = system.initial
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
-    driver.end_at(end)
+    driver.head_for(end)
     return drive(driver, system, settings, tell)
 
 

@@ -92,14 +92,15 @@ class Onward:
         """Move along one stretch from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock
-        clock[steps.T], clock[steps.T_END], clock[steps.REFUSED] = row.t, t, 0.0
+        clock[steps.T], clock[steps.REFUSED] = row.t, 0.0
+        driver.head_for(t)
         clock[steps.H] = clock[steps.FIXED] or step
         bodies_of(driver.y)[:], ledger_of(driver.y)[:] = bodies_of(row.states), 0.0
         driver.tail[:] = row.tail
         counts[:] = 0
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
-        why = driver.first_steps(ROOM)
+        why = driver.pass_end(driver.first_steps(ROOM))
         e.python.raise_pending()
         driver.check_start()
         while True:
@@ -113,7 +114,7 @@ class Onward:
                     "time before it; ask "
                     "for a stored time."
                 )
-            why = driver.advance(ROOM)
+            why = driver.pass_end(driver.advance(ROOM))
             e.python.raise_pending()
         held, drift = e.conditions.stops[:, HOLDS] != 0, driver.run_arrays.moved.copy()
         taken, step, state = int(counts[steps.STEPS]), float(clock[steps.H]), driver.y.copy()

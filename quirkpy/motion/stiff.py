@@ -60,8 +60,7 @@ class StiffDriver(Driver):
         counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
         while counts[steps.ROOM] < room and has_room(rows, counts, len(self.watched)):
             if self.clock[steps.T] >= self.clock[steps.T_END]:
-                self.solver = None  # which would not go beyond it
-                return integrator.ARRIVED
+                break
             if self.engine.python.halted:
                 return integrator.GOING
             if self.solver is None:
@@ -77,7 +76,10 @@ class StiffDriver(Driver):
                 return integrator.COLLAPSED
             if self.clock[steps.T] != self.solver.t or self._moved():
                 self.solver = None
-        return integrator.GOING
+        if self.clock[steps.T] < self.clock[steps.T_END]:
+            return integrator.GOING
+        self.solver = None  # which would not go beyond it
+        return integrator.ARRIVED
 
     def _line(self, which: int) -> Floats:
         """The state in a line, as SciPy takes it: without what fills lines up to whole rows."""

@@ -3,6 +3,7 @@ have ended."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
@@ -25,6 +26,57 @@ def test_no_step_leaps_over_a_pulse(begin: float, interpolation: Any, method: An
     )
     assert set(times) <= set(run.t)
     assert run["ball"].velocity[-1, 0] == pytest.approx(0.5 * 3e-3 / 2.0, rel=1e-4)
+
+
+@pytest.mark.parametrize("keep", ["all", "ends"])
+@pytest.mark.parametrize("method", ["dop853", "rk45"])
+@pytest.mark.parametrize("seed", range(3))
+def test_loads_that_jump_are_flown_exactly(seed: int, method: Any, keep: Any) -> None:
+    """Between knots a ball under constant pushes moves along parabolas, which both methods follow
+    to rounding, in a few steps: no step sees what acts after the knot with which it ends."""
+    rng = np.random.default_rng(seed)
+    times = np.cumsum(rng.uniform(0.2, 1.5, 6)) - 0.2
+    pushes = rng.normal(size=(6, 3))
+    ball = qp.Body.sphere("ball", 0.1, 2.0)
+    push = qp.Load("push", ball, force=qp.Schedule(times.tolist(), pushes.tolist()))
+    run = qp.Multibody(ball, push).simulate(10.0, method=method, keep=keep)
+    asked = np.concatenate([times, rng.uniform(0.0, 10.0, 12), [10.0]])
+    flown = np.array([run.at(t)["ball"].position for t in asked.tolist()])
+    np.testing.assert_allclose(
+        flown, [parabolas(t, times, pushes / 2.0) for t in asked], atol=1e-11
+    )
+    assert run.counts.steps < 30
+    assert run.counts.rejections <= len(times)
+
+
+def parabolas(t: float, times: Any, accelerations: Any) -> Any:
+    """Where accelerations that hold from each time on, the first before as well, bring a point that
+    begins at rest in the origin at t = 0."""
+    x, v = np.zeros(3), np.zeros(3)
+    ends = [0.0, *times[1:].tolist(), math.inf]
+    for begin, end, a in zip(ends, ends[1:], accelerations, strict=False):
+        span = min(t, end) - begin
+        if span > 0.0:
+            x, v = x + v * span + 0.5 * a * span**2, v + a * span
+    return x
+
+
+def test_a_slew_from_rest_to_rest_by_two_torques() -> None:
+    """A torque T for a time s, and its opposite as long, turn a body by T s^2 / J; the same by a
+    wheel whose momentum rises and falls on lines."""
+    torque, span = 2e-3, 1.7
+    box = qp.Body.box("box", (0.1, 0.1, 0.1), 1.0)
+    turn = torque * span**2 / (1.0 * (0.1**2 + 0.1**2) / 12.0)
+    jets = qp.Load("jets", box, torque=qp.Schedule(
+        (0.0, 0.3, 0.3 + span, 0.3 + 2.0 * span), [(0, 0, s * torque) for s in (0, 1, -1, 0)]
+    ))  # fmt: skip
+    rise = qp.Schedule((0.3, 0.3 + span, 0.3 + 2.0 * span), (0.0, -torque * span, 0.0), "linear")
+    wheel = qp.ReactionWheel("wheel", box.site("axis"), rise)
+    for actuator in (jets, wheel):
+        final = qp.Multibody(box, actuator).simulate(5.0, rtol=1e-12, atol=1e-13).final["box"]
+        angle = 2.0 * np.arctan2(final.orientation.z, final.orientation.w)
+        assert angle == pytest.approx(turn, abs=1e-9)
+        assert abs(final.angular_velocity).max() < 1e-11
 
 
 def test_fixed_steps_stay_as_they_are() -> None:

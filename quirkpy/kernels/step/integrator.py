@@ -9,7 +9,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.act.wrenches import LOST, PROJECTED
+from quirkpy.kernels.act.wrenches import INTO, LOST, PROJECTED
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.compiled import inlined, inner, kernel
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
@@ -49,6 +49,7 @@ from quirkpy.kernels.step.steps import (
     ACROSS,
     ALLOWED,
     ANSWER,
+    ASKED_UNTIL,
     BEGIN,
     CHARGE,
     CROWDED,
@@ -443,7 +444,23 @@ def advance(
             return why_over(counts[ANSWER])
         if counts[CROWDED] > TOO_MANY:
             return COLLAPSED
-    return GOING
+    return ARRIVED if clock[T] >= clock[T_END] else GOING
+
+
+@kernel
+def pass_knot(run: Run, model: Model, conditions: Conditions, scratch: Scratch, rows: Rows) -> None:
+    """Let what acts after a knot of a schedule act, where a step has ended at it.
+
+    What the jump of a load changes in the potential energy of a state that stands still is work,
+    also of the row that has just been filled."""
+    clock, n = run.clock, model.bodies.shape[0]
+    slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
+    before = energy_of(model, scratch)
+    clock[ASKED_UNTIL] = np.inf
+    slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
+    work = energy_of(model, scratch) - before
+    run.states[BEGIN, n, INTO] += work
+    rows.states[run.counts[ROOM] - 1, n, INTO] += work
 
 
 @kernel

@@ -48,7 +48,8 @@ from quirkpy.maths.types import Floats, Ints
 # how near to a singular pose the present step comes, at which fraction of it, and how far from one
 # it gets; the closing row that is weakest at the present state; the energy that projections have
 # moved so far, in or out, and what the tolerances have allowed them; what that of the present step
-# has taken, if it was more; how many landings were not taken, for they missed the joints.
+# has taken, if it was more; how many landings were not taken, for they missed the joints; the last
+# time at which loads are asked for until T_END: just before that, where it is a knot of a schedule.
 (
     T,
     H,
@@ -72,8 +73,9 @@ from quirkpy.maths.types import Floats, Ints
     ALLOWED,
     CHARGE,
     MISSES,
+    ASKED_UNTIL,
     CLOCK_WIDTH,
-) = range(23)
+) = range(24)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what
 # became of the start, or which stop is in the way of a drive; how many steps on end events have cut
 # to nothing; in how many on end projection has taken more energy than the tolerances allow; jumps
@@ -158,9 +160,13 @@ def take_tail(to: int, run: Run, scratch: Scratch) -> None:
 def accelerate(
     t: float, line: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
-    """Evaluate the state in a line; the accelerations into run.out."""
+    """Evaluate the state in a line; the accelerations into run.out.
+
+    A step that ends at a knot of a schedule feels what acts before it, at its very end as well.
+    """
     hand_tail(line, run, scratch)
-    evaluate(t, run.states[line], model, conditions, scratch, run.out)
+    asked = min(t, run.clock[ASKED_UNTIL])
+    evaluate(asked, run.states[line], model, conditions, scratch, run.out)
 
 
 @inlined
@@ -228,9 +234,8 @@ def take_stages(
             conditions.control[TIME] = t + table.weights[s, NODE] * h
             project(run.states[RAW], model, conditions, scratch, run.room)
         hand_tail(RAW, run, scratch)
-        evaluate_here(
-            t + table.weights[s, NODE] * h, run.states[RAW], model, conditions, scratch, run.out
-        )
+        asked = min(t + table.weights[s, NODE] * h, clock[ASKED_UNTIL])
+        evaluate_here(asked, run.states[RAW], model, conditions, scratch, run.out)
         run.counts[EVALUATIONS] += 1
         rates(run.states[RAW], run.out, scratch.power, run.states[s])
         take_tail(s, run, scratch)

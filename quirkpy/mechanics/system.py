@@ -13,8 +13,8 @@ from quirkpy.mechanics import analysis, equation
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
-from quirkpy.mechanics.holding import hold_here
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.locks import hold_here
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND

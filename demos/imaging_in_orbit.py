@@ -26,7 +26,9 @@ for nothing: back to the wide angle.
 Beside the paper: there the first two steps are passive and the way back takes the power.  Here
 gravity opens, and the row along the track, from which every camera sees the ground, is the one
 shape that it would not choose; so the power goes into reaching it, and the way back is free.  As
-there, work of switching is a matter of microjoules, and it is holding the currents that costs.
+there, work of switching is a matter of microjoules, and it is holding the currents that costs;
+beside that stand short spikes of power where bolts of locks and pins of hinges are driven in and
+out, a joule each at 2 W, which is a guess.
 
     python demos/imaging_in_orbit.py                        the first shapes, and the mission
     python demos/imaging_in_orbit.py --all                  the full graph, with two workers
@@ -51,6 +53,8 @@ SIDE, MASS = 0.1, 1.0  # [m], [kg]
 RATE = 1.10678e-3  # of the orbit, 500 km up [rad/s]
 COIL, POWER = 0.2, 0.25  # [A m2], [W]
 DAMPING = 1e-4  # of every hinge [N m s/rad]
+#: What the motor of a bolt or a pin draws, in or out [J], and with which power [W].
+BOLT = {"energy": 1.0, "release": 1.0, "power": 2.0}
 FASTEST = 0.5  # speed of a module [m/s]
 FIRST = 300  # runs that show the mission
 NORMAL = (0.0, 0.0, 1.0)
@@ -98,7 +102,14 @@ def mission(cameras: int = 4, choosing: Sequence[qp.Choosing] = (qp.OneHinge(),)
     return qp.Study(
         qp.Multibody(*bodies.values()),
         sensors=[face(body, name, z) for body in bodies.values() for name, z in FACES.items()],
-        options={("face", "face"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1), qp.Hinge(edge=2)]},
+        options={
+            ("face", "face"): [
+                qp.Free(),
+                qp.Lock(**BOLT),
+                qp.Hinge(edge=1, **BOLT),
+                qp.Hinge(edge=2, **BOLT),
+            ]
+        },
         choosing=choosing,
         potentials={
             "coast": [],
@@ -192,8 +203,8 @@ def flown(graph: qp.ReconfigurationGraph, steps: Sequence[qp.Edge]) -> qp.Replay
     """The mission in one go, with its ledger of energy and power."""
     run = graph.replay(steps)
     print(
-        "       from     to   potential     takes    switching  holding    dissipated and taken by "
-        "joints"
+        "       from     to   potential     takes    switching  holding   bolts    dissipated and "
+        "taken by joints"
     )
     for leg in run.legs:
         edge, taken = leg.edge, leg.edge.dissipated + leg.edge.lost
@@ -202,8 +213,13 @@ def flown(graph: qp.ReconfigurationGraph, steps: Sequence[qp.Edge]) -> qp.Replay
             f"{leg.t / 3600.0:8.2f} h {edge.source:>5} {edge.target!s:>5}   "
             f"{edge.selection.potential:<8}"
             f"{edge.duration:9.0f} s {1e6 * leg.switching:9.3f} uJ {held:8.1f} J "
-            f"{1e6 * taken:10.3f} uJ"
+            f"{edge.changing:5.1f} J {1e6 * taken:10.3f} uJ"
         )
+    spikes = [change for change in run.changes if change.power is not None]
+    print(
+        f"{len(spikes)} bolts and pins driven, each for {spikes[0].lasts:.1f} s: "
+        f"{run.changed[-1]:.1f} J in all.  run.plot('power') shows the spikes."
+    )
     return run
 
 
@@ -264,6 +280,7 @@ def main(every: bool = False, tables: bool = False) -> dict[str, float]:
         "given up on the way out": math.fsum(edge.dissipated for edge in legs[0]),
         "switched for the row": run.legs[-2].switching,
         "switched for the way back": run.legs[-1].switching,
+        "bolts": float(run.changed[-1]),
         "held": math.fsum(leg.holding * leg.edge.duration for leg in run.legs),
         "pulsed": legs[1].time, "ledger": float(abs(ledger - ledger[0]).max()),
         "missed": max(leg.missed for leg in run.legs), "steps": len(run.legs), "known": known,

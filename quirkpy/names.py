@@ -77,6 +77,7 @@ from quirkpy.parts.joints import (
     Spherical,
     Universal,
 )
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
@@ -97,6 +98,7 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunction
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
@@ -158,6 +160,7 @@ __all__ = [
     "JointState",
     "JointStop",
     "KeepOut",
+    "Latch",
     "Limit",
     "Linear",
     "Load",
@@ -235,6 +238,7 @@ __all__ = [
     "Study",
     "Sum",
     "Superconductor",
+    "Switch",
     "TapeSpring",
     "Threshold",
     "Thruster",

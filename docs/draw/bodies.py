@@ -147,6 +147,16 @@ def when(on: Card) -> None:
         on.disc((26 + t, 58), 4, FREE, FREE)
 
 
+def switch(on: Card) -> None:
+    """From a moment on, other joints and forces act."""
+    on.arrow((16, 24), (148, 24), colour=INK, width=0.8)
+    on.text((142, 13), "t")
+    for y, first, last in ((88, 22, 80), (66, 22, 138), (44, 80, 138)):
+        on.line((first, y), (last, y), colour=LOAD if y == 66 else FREE, width=3.0)
+    on.line((80, 20), (80, 102), dashed=True)
+    on.disc((80, 24), 3, FREE, FREE)
+
+
 def threshold(on: Card) -> None:
     """A measured number rises to a level."""
     on.plot("t", "hinge.angle")

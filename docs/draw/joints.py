@@ -318,6 +318,18 @@ def joint_stop(on: Card) -> None:
     on.text((84, 90), "x", FREE)
 
 
+def latch(on: Card) -> None:
+    """A slide with a pin that has dropped into a notch, and is held both ways."""
+    on.fill((12, 22), (150, 22), (150, 30), (12, 30), colour=ONE)
+    notch = (106, 58), (84, 58), (84, 48), (74, 48), (74, 58), (52, 58)
+    on.fill((52, 30), (106, 30), *notch, colour=TWO)
+    on.fill((75, 49), (83, 49), (83, 88), (75, 88), colour=ONE)
+    on.arrow((79, 106), (79, 92), colour=LOAD)
+    on.arrow((20, 44), (46, 44), colour=FREE)
+    on.line((79, 46), (79, 12), dashed=True)
+    on.text((92, 12), "at", FREE)
+
+
 # --- shared by several ----------------------------------------------------------------------------
 def _wheel(centre: tuple[float, float], radius: float, teeth: int, start: float) -> list[Point]:
     """The outline of a gear; start: where its first gap is [degrees]."""

@@ -20,6 +20,7 @@ from typing import Any
 
 from quirkpy import doors
 from quirkpy.explore.journal import UNREADABLE, Journal
+from quirkpy.explore.model.changing import cost_of_changes
 from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node
 from quirkpy.explore.reduce.known import Known
 from quirkpy.explore.reduce.reductions import Reductions, Ticket, select_reductions
@@ -444,7 +445,9 @@ class Walk:
         outcomes, node = [], ticket.at
         self._count(ticket)
         ends = list(zip(record.outcomes, record.reached, strict=True))
-        for outcome, reached in (ends[k] for k in canonical(ends)):
+        for told, reached in (ends[k] for k in canonical(ends)):
+            drawn = cost_of_changes(self.study, node, ticket.asked, told)
+            outcome = told._replace(changing=drawn)
             if reached is None:
                 outcomes.append(outcome)
                 continue

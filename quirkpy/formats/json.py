@@ -69,7 +69,7 @@ def _read_system(fields: dict[str, Any]) -> Multibody:
 
 def _write_state(writer: Writer, state: State) -> dict[str, Any]:
     arrays = ("bodies", "r", "q", "v", "omega", "joints", "windings")
-    further = ("further",) if state.further.size else ()
+    further = (*("further",) * bool(state.further.size), *("here",) * bool(state.here))
     return {"type": "State", "t": state.t} | {
         name: writer.value(getattr(state, name)) for name in (*arrays, *further)
     }
@@ -82,7 +82,10 @@ def _read_state(fields: dict[str, Any]) -> State:
     )
     joints, windings = fields["joints"], fields["windings"]
     further = np.array(fields.get("further", ()), dtype=float)
-    return State(fields["t"], fields["bodies"], r, q, v, omega, joints, windings, further=further)
+    return State(
+        fields["t"], fields["bodies"], r, q, v, omega, joints, windings, further=further,
+        here=fields.get("here", ()),
+    )  # fmt: skip
 
 
 def _write_study(writer: Writer, study: Study) -> dict[str, Any]:

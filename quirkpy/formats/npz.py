@@ -24,8 +24,10 @@ import numpy as np
 from quirkpy.kernels.base.states import bodies_of, zero_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State, are_rows
-from quirkpy.motion.course import Counts, Course, Happening, Stop
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
+from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
@@ -40,7 +42,7 @@ WOUND = 1e15
 #: What is written field by field.  A new field needs no code here; with a default, older files stay
 #: readable.
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Course, Counts, Happening, Settings, State)
+    cls.__name__: cls for cls in (Course, Counts, Happening, Jump, Settings, State)
 }
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
@@ -56,7 +58,11 @@ UNREADABLE = (
 def save(run: Trajectory, path: FilePath) -> None:
     """Write a run, under exactly the given name; functions of t are refused."""
     arrays: dict[str, Any] = {}
-    text = Writer({Trajectory: partial(_write_run, arrays)}).document(run)
+    writers = {
+        Trajectory: partial(_write_run, arrays),
+        SwitchedTrajectory: partial(_write_pieces, arrays),
+    }
+    text = Writer(writers).document(run)
     with replacing(path, "save") as file:
         np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
 
@@ -71,6 +77,7 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
         "float": lambda fields: float(fields["value"]),
     }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
+    extra |= {"SwitchedTrajectory": _read_pieces, "Piece": lambda fields: fields}
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
@@ -92,9 +99,22 @@ def _write_run(arrays: dict[str, Any], writer: Writer, run: Trajectory) -> dict[
     )
 
 
-def fields_in(record: Any) -> dict[str, Any]:
-    """The fields of a dataclass, without what has been derived from them."""
-    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
+def _write_pieces(
+    arrays: dict[str, Any], writer: Writer, run: SwitchedTrajectory
+) -> dict[str, Any]:
+    """The parts, the switches, and of each piece what it began with, was asked for and left."""
+    system = run.system
+    halves = {"parts": system.parts, "candidates": system.candidates, "switches": run.switches}
+    pieces = []
+    for k, (_, one) in enumerate(run.pieces):
+        fields = {"start": one.start, "settings": one.settings, "course": one.course}
+        plain = {
+            name: _plain(field, f"pieces.{k}.{name}", writer, arrays)
+            for name, field in fields.items()
+        }
+        pieces.append({"type": "Piece", "work": float(run.switchings[k])} | plain)
+    told = {name: writer.value(some) for name, some in halves.items()}
+    return {"type": "SwitchedTrajectory"} | told | {"pieces": pieces}
 
 
 def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> Any:
@@ -107,7 +127,7 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, enum.Enum):
         return {"type": type(value).__name__, "name": value.name}
     if RECORDS.get(type(value).__name__) is type(value):
-        fields = fields_in(value) if dataclasses.is_dataclass(value) else value._asdict()
+        fields = fields_in(value)
         kept = {
             name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
         }
@@ -118,6 +138,13 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
+
+
+def fields_in(record: Any) -> dict[str, Any]:
+    """The fields of a record by name, without what has been derived from them."""
+    if not dataclasses.is_dataclass(record):
+        return dict(record._asdict())
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def is_told(name: str, value: Any) -> bool:
@@ -176,16 +203,33 @@ def _record(cls: type[Any], fields: dict[str, Any]) -> Any:
 
 def _read_run(fields: dict[str, Any]) -> Trajectory:
     """A run with its system, which begins in the same state and, where it went on, as it did."""
-    start, course = fields["start"], fields["course"]
+    start = fields["start"]
     system = Multibody(*fields["parts"], candidates=fields["candidates"], start=start)
     if start.step is not None:  # a state without a system has lost it
         system = system.at(system.initial.going_on(start.step, start.merged))
-    _check_course(course, system)
+    return _checked_run(system, fields)
+
+
+def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
+    """A run with switches: each piece with the system that the switches before have made."""
+    given, switches = fields["pieces"], fields["switches"]
+    system: System = Multibody(*fields["parts"], candidates=fields["candidates"])
+    runs = []
+    for switch, piece in zip((None, *switches), given, strict=True):
+        system = system if switch is None else apply_switch(system, switch)
+        runs.append((0.0, _checked_run(begin_as(system, piece["start"]), piece)))
+    works = [float(piece["work"]) for piece in given]
+    return SwitchedTrajectory(tuple(runs), works, tuple(switches))
+
+
+def _checked_run(system: System, fields: dict[str, Any]) -> Trajectory:
+    """A run of a system, from what it was asked for and left."""
+    _check_course(fields["course"], system)
     check_settings(1.0, fields["settings"])
-    return Trajectory(system, system.initial, fields["settings"], course)
+    return Trajectory(system, system.initial, fields["settings"], fields["course"])
 
 
-def _check_course(course: Course, system: Multibody) -> None:
+def _check_course(course: Course, system: System) -> None:
     """Refuse what no run of a system can have left."""
     rows = len(course.t)
     shapes = {
@@ -207,6 +251,7 @@ def _is_plain(course: Course) -> bool:
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
+        and all(is_jump(jump, course) for jump in course.jumps)
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
@@ -235,6 +280,20 @@ def is_happening(value: Any) -> bool:
         and texts((value.name,))
         and texts(value.sensors)
         and texts(value.joints)
+    )
+
+
+def is_jump(value: Any, course: Course) -> bool:
+    """Whether a value is a jump of the velocities of a course."""
+    bodies = bodies_of(course.states[0]).shape
+    return (
+        isinstance(value, Jump)
+        and type(value.t) is float
+        and texts(value.held)
+        and all(
+            isinstance(rows, np.ndarray) and are_rows(rows) and rows.shape == bodies
+            for rows in (value.before, value.after)
+        )
     )
 
 

@@ -182,7 +182,7 @@ class Reaction(NamedTuple):
     presses on it [N m] or [N]; below zero it would have to pull, and so holds nothing.  None of
     other joints. needed: what it must hold at least, however the others share the rest: all of it
     where it is unique; of many the smallest, force and torque (6,), and zero where everything would
-    rest, or move, alike without it."""
+    rest, or move, alike without it.  A latch holds in both senses, and tells no press."""
 
     force: Floats
     torque: Floats
@@ -208,7 +208,8 @@ def reactions(
         if axes == "joint":
             turn = at.view[near].axes
             force, torque = force @ turn, torque @ turn
-        press = float(multipliers[n:][mine[n:]].sum()) if mine[n:].any() else None
+        pressing = mine[n:] & np.array([not stop.latch for stop in at.stops], dtype=bool)
+        press = float(multipliers[n:][pressing].sum()) if pressing.any() else None
         out[name] = Reaction(
             force[0], torque[0], unique, press, np.concatenate([force[1], torque[1]])
         )

@@ -28,7 +28,7 @@ from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
-from quirkpy.kernels.tree.stops import STOP_JOINT, stop_labels, stops_of
+from quirkpy.kernels.tree.stops import LATCH, STOP_JOINT, latch_labels, stop_labels, stops_of
 from quirkpy.kernels.tree.tree import (
     CARRIER,
     COUNT,
@@ -96,6 +96,16 @@ class Layout:
         """A label for each bound that acts: the name of the stop or of the joint that it belongs
         to, and which side."""
         return stop_labels(self.selection, self.stops)
+
+    @cached_property
+    def bounding(self) -> Bools:
+        """Which of the stops bound their coordinates: all but latches (ns,)."""
+        return np.asarray(self.stops.numbers[:, LATCH] == 0.0)
+
+    @cached_property
+    def latches(self) -> tuple[str, ...]:
+        """The labels of the latches."""
+        return latch_labels(self.selection, self.stops)
 
     def loop(self, k: int) -> tuple[str, ...]:
         """The joints of the loop that closing row k closes, its own first; none for k = -1."""

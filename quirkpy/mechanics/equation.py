@@ -290,12 +290,13 @@ def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = 
     ])  # fmt: skip
     wrench = inertial - applied_forces(at)
     if multipliers is None:
-        multipliers = _multipliers(at, wrench)
+        multipliers = multipliers_of(at, wrench)
     return Solution(acceleration, multipliers, wrench)
 
 
-def _multipliers(at: Instant, wrench: Floats) -> Floats:
-    """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench."""
+def multipliers_of(at: Instant, wrench: Floats) -> Floats:
+    """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench: force in
+    N, torque in body axes (nb, 6); or impulses."""
     if not len(at.rows.phi):
         return np.zeros(0)
     _, back = mass_roots(at)

@@ -30,6 +30,7 @@ from quirkpy.kernels.place.rows import (
 )
 from quirkpy.kernels.place.sites import fill_sites
 from quirkpy.kernels.tree.stops import (
+    LATCH,
     SIDE,
     STOP_JOINT,
     stop_labels,
@@ -68,11 +69,12 @@ class ConstraintRows(NamedTuple):
 
 class Held(NamedTuple):
     """A stop that holds: its name, or that of the joint that it belongs to; its joint, and whether
-    that is where it comes from."""
+    that is where it comes from; whether it is a latch, which holds in both senses."""
 
     name: str
     joint: int
     own: bool
+    latch: bool
 
 
 class Loads(NamedTuple):
@@ -162,12 +164,11 @@ class Instant:
         """Stops of the selection that hold, and their numbers."""
         s, t = self.selection, self.selection.tables
         stops, _, _ = stops_of(s, pack(t))
-        lines = zip(
-            stop_labels(s, stops), stop_names(s), stops.what[:, STOP_JOINT].tolist(), strict=True
-        )
+        joints, latches = stops.what[:, STOP_JOINT].tolist(), stops.numbers[:, LATCH] != 0.0
+        lines = zip(stop_labels(s, stops), stop_names(s), joints, latches.tolist(), strict=True)
         return [
-            (k, Held(name, joint, name == t.joint_names[joint]))
-            for k, (label, name, joint) in enumerate(lines)
+            (k, Held(name, joint, name == t.joint_names[joint], latch))
+            for k, (label, name, joint, latch) in enumerate(lines)
             if label in self.held
         ]
 

@@ -23,9 +23,12 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import numbers
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, GeneralJoint, Joint, Relation
+from quirkpy.parts.joints import Fixed
 from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import Selection
 
+#: A further way out where a lock does not fit.
+HOLD_THEM = "; or hold the two as they stand: Fixed(..., here=True)"
 #: Ends of an active joint further apart than this [m or rad] do not meet.
 MEETING_TOLERANCE = 1e-6
 #: Those that are so much nearer, whatever rounding makes of them, do.
@@ -43,7 +46,7 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
     related = [relation_gap(at, relation) for relation in joint.relations()]
     if not isinstance(joint, Joint):
         return related
-    (x1, e1), (x2, e2) = sites_in_n(at, *joint.sites)
+    (x1, e1), (x2, e2) = ends_in_n(at, joint)
     d, turned = np.array(turn_back(e1, sub(x2, x1))), array(product_back(e1, e2))
     return [primitive.gap(d, turned) for primitive in joint.primitives()] + related
 
@@ -61,6 +64,17 @@ def relation_gap(at: Instant, relation: Relation) -> Gap:
     if len(turns) == 1 and turns[0] > 0.0:
         off = math.remainder(off, 2.0 * math.pi * turns[0])
     return Gap(abs(off), COORDINATE_UNITS[kinds[0]])
+
+
+def ends_in_n(at: Instant, joint: Joint) -> list[tuple[Triple, Nine]]:
+    """Origin and axes of the two sites of a joint in N; of one that holds its bodies as it found
+    them the tables know where the first is."""
+    if not getattr(joint, "here", False):
+        return sites_in_n(at, *joint.sites)
+    t = at.selection.tables
+    j = t.joint_index[joint.name]
+    both = at.sites.rows[[t.joint_site1[j], t.joint_site2[j]]].tolist()
+    return [(tuple(row[POSITION:VELOCITY]), tuple(row[AXES:SPIN])) for row in both]
 
 
 def sites_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
@@ -82,7 +96,8 @@ def check_meeting(at: Instant) -> None:
             raise joint.refuse(
                 f"its ends on {one!r} and {two!r} are {worst} apart (tolerance "
                 f"{MEETING_TOLERANCE:g}); move a body "
-                "or a site so that they meet, or list the joint under candidates= until they do."
+                "or a site so that they meet, or list the joint under candidates= until they "
+                f"do{HOLD_THEM if isinstance(joint, Fixed) else ''}."
             )
 
 

@@ -12,7 +12,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, is_row
-from quirkpy.kernels.tree.stops import REFUSED_BEYOND
+from quirkpy.kernels.tree.stops import REFUSED_BEYOND, latch_labels, stops_of
+from quirkpy.kernels.users.packing import pack
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
@@ -28,6 +29,7 @@ from quirkpy.parts.checks import (
     optional,
     real,
     show,
+    text,
     texts,
     vector,
     whole_numbers,
@@ -38,10 +40,16 @@ from quirkpy.parts.joint import (
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
+
+def _holds(value: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
+    """Names of locks, each with twelve numbers."""
+    return tuple((text(name), tuple(numbers(twelve, (12,)))) for name, twelve in value)
+
+
 #: The fields of a state that are no arrays, and how each is checked.
 PLAIN = (
     ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
-    ("held", texts),
+    ("held", texts), ("here", _holds),
 )  # fmt: skip
 #: The arrays of a state that have a row for each moving body.
 MOVING = ("r", "q", "v", "omega")
@@ -118,6 +126,9 @@ class State(FrozenRecord):
     further: Floats = dataclasses.field(  # the tail of the state, as `StateLayout` has it (tail,)
         default_factory=lambda: NO_TAIL, repr=False
     )
+    # of each lock that holds its bodies as it found them: its name, and where its first site is in
+    # its first body: point [m] and axes, twelve numbers
+    here: tuple[tuple[str, tuple[float, ...]], ...] = dataclasses.field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
@@ -217,11 +228,12 @@ class State(FrozenRecord):
         bodies = self if self.bodies == t.body_names else self._placed_in(selection)
         windings = np.array([old.get(name, 0) for name in t.coordinate_names], dtype=np.int64)
         alike = _has_same_parts(self.selection, selection)
-        # What else acts may pull where a stop has pressed
-        step, held = (self.step, self.held) if alike else (None, ())
+        # What else acts may pull where a stop has pressed; a latch holds on
+        latched = () if alike or not self.held else self._latched_on(selection)
+        step, held = (self.step, self.held) if alike else (None, latched)
         there = bodies.changed(
             t=self.t, joints=t.coordinate_names, windings=windings, selection=selection,
-            step=step, held=held, merged=self.merged,
+            step=step, held=held, merged=self.merged, here=self._held_here(selection),
         )  # fmt: skip
         return there._between_stops(old)
 
@@ -244,6 +256,15 @@ class State(FrozenRecord):
                 value.setflags(write=False)
         own = vars(self)
         return State.from_locked({name: own[name] for name in STATE_FIELDS} | fields)
+
+    def _held_here(self, selection: Selection) -> tuple[tuple[str, tuple[float, ...]], ...]:
+        """How locks that act in another selection too hold their bodies."""
+        return tuple(pair for pair in self.here if pair[0] in selection.joint_names)
+
+    def _latched_on(self, selection: Selection) -> tuple[str, ...]:
+        """The latches that hold, of those that act in another selection."""
+        labels = latch_labels(selection, stops_of(selection, pack(selection.tables))[0])
+        return tuple(label for label in self.held if label in labels)
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
@@ -419,7 +440,7 @@ class State(FrozenRecord):
 
     def _values(self) -> tuple[Any, ...]:
         return (
-            (self.t, self.bodies, self.joints, self.held),
+            (self.t, self.bodies, self.joints, self.held, self.here),
             self.r,
             self.q,
             self.v,

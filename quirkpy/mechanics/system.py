@@ -14,6 +14,7 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Reactio
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.locks import hold_here
 from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
@@ -116,11 +117,26 @@ class System:
         """This system beginning in another state; sites and joint zeros stay where they were
         written."""
         self.check_state("at", state)
+        made = self.begun_in(state)
+        check_meeting(made.instant())
+        return made
+
+    def begun_in(self, state: State) -> Self:
+        """This system beginning in another state, in which its joints' ends need not meet."""
         made = self._variant(
             start=state, selection=self.selection, clusters=self.clusters
         )  # the engine stays warm
-        check_meeting(made.instant())
-        return made
+        return made.holding_here()
+
+    def holding_here(self) -> Self:
+        """This system with locks that hold its bodies as they stand where it begins."""
+        if not self.tables.joints_here:
+            return self
+        tables, initial = hold_here(self.tables, self.initial)
+        if tables is self.tables:
+            vars(self)["initial"] = initial
+            return self
+        return self.on_tables(tables, initial)
 
     def check_state(self, who: str, state: Any) -> None:
         """Refuse what is no state of these bodies."""
@@ -149,11 +165,12 @@ class System:
         every: tuple[Any, ...] = (*self.parts, *self.candidates)
         idle = (known[0] | known[1]) - active
         acts = [getattr(p, "name", "") not in idle for p in every]
-        return self._variant(
+        made = self._variant(
             selection=self.tables.select(known[0] & active, known[1] & active),
             parts=tuple(p for p, on in zip(every, acts, strict=True) if on),
             candidates=tuple(p for p, on in zip(every, acts, strict=True) if not on),
         )
+        return made.holding_here()
 
     def on_tables(self, tables: Tables, start: State) -> Self:
         """This system on tables of which numbers differ from what was written, in another state.

@@ -40,6 +40,7 @@ from quirkpy.kernels.step.batch import (
     Worker,
     fly,
 )
+from quirkpy.kernels.step.impacts import JUMP, NOTE_WHAT
 from quirkpy.kernels.step.integrator import (
     JAMMED,
     NO_START,
@@ -56,6 +57,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Stop
 from quirkpy.motion.driver import COLUMNS, Driver
+from quirkpy.motion.notes import Notes
 from quirkpy.motion.numbers import Numbers, with_own_numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event
@@ -288,7 +290,8 @@ class RunGroup:
         for k in range(self.n):
             mine = slice(*np.searchsorted(owner[order], (k, k + 1)).tolist())
             noted = slice(*np.searchsorted(notes[:, 0], (k, k + 1)).tolist())
-            if ends.why[k] in UNTOLD:
+            jumped = np.isin(notes[noted, 1 + NOTE_WHAT], (JUMP, TOOK)).any()
+            if jumped or ends.why[k] in UNTOLD:
                 yield None
             else:
                 yield self._course(k, ends, [column[mine] for column in columns], notes[noted])
@@ -318,7 +321,7 @@ def happenings(
     driver: Driver, start_of: Callable[[], State], notes: Floats
 ) -> tuple[Happening, ...]:
     """What the notes of one run mean, to the arrays of such a run; start_of: gives its start."""
-    driver.events = []
+    driver.notes = Notes(driver.entry, driver.watched)
     for _, t, what, which, lost in notes.tolist():
         if what == TOOK:
             driver.start = start_of()
@@ -326,8 +329,8 @@ def happenings(
         elif what == BRANCHES:
             driver.tell_of_branches(t, int(which))
         else:
-            driver.note(t, int(what), int(which), lost)
-    return tuple(driver.events)
+            driver.notes.add(t, int(what), int(which), lost)
+    return tuple(driver.notes.events)
 
 
 class Crew:

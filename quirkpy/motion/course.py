@@ -8,6 +8,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.step import integrator
 from quirkpy.maths.types import Bools, Floats
 
@@ -65,6 +66,23 @@ class Happening(NamedTuple):
     lost: float = 0.0
 
 
+class Jump(NamedTuple):
+    """Velocities jump at a time [s]: the bodies just before and just after, in the pose in which
+    that happens (nb, STATE_WIDTH), and the stops that took part; joints all do."""
+
+    t: float
+    before: Floats
+    after: Floats
+    held: tuple[str, ...] = ()
+
+    @classmethod
+    def between(cls, t: float, before: Floats, after: Floats, held: tuple[str, ...] = ()) -> Jump:
+        """The jump from one state to another: poses are those of the second."""
+        start = after.copy()
+        speeds_of(start)[:] = speeds_of(before)
+        return cls(t, start, after.copy(), held)
+
+
 class Counts(NamedTuple):
     """What a run cost: evaluations of the accelerations, steps taken, steps rejected."""
 
@@ -82,7 +100,8 @@ class Course(NamedTuple):
     row, angles (k, nj), drift removed at each step, of poses and of velocities (k, 2), why it
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
     bodies were one, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k, tail),
-    empty where no body has more coordinates and speeds than a rigid one."""
+    empty where no body has more coordinates and speeds than a rigid one; jumps of the
+    velocities."""
 
     t: Floats
     states: Floats
@@ -96,6 +115,7 @@ class Course(NamedTuple):
     stops: tuple[str, ...] = ()
     merged: Floats | None = None
     tail: Floats = NO_TAILS
+    jumps: tuple[Jump, ...] = ()
 
     def tails(self) -> Floats:
         """The tails, a row for each state, whether they have numbers or none (k, tail)."""

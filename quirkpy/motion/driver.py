@@ -26,11 +26,7 @@ from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
-    HELD,
-    HELD_ON,
     NOTE_WIDTH,
-    POSE,
-    RELEASED,
     Rows,
 )
 from quirkpy.kernels.step.methods import GIVEN, TABLES
@@ -42,20 +38,19 @@ from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.analysis import drives_against, energy, slipping
+from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
-    StopReached,
     ask,
     ask_measure,
     compiled_measures,
     watched_in,
     way_back,
 )
+from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
@@ -70,12 +65,8 @@ NOTES = 16
 START_OVER = 10.0
 #: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
 COLUMNS = 6
-#: The name of what happens where branches of motion meet.
-SINGULAR_POSE = "singular pose"
+#: The name of what happens where a run begins at rest where branches of motion meet.
 UNDETERMINED = "undetermined branch"
-#: The names of what happens where a start moves against its joints, and where a run can no longer
-#: hold some.
-TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 #: Joints are said to take hold of a start where they take more than this share of its kinetic
 #: energy.
 TAKES = 1e-10
@@ -136,7 +127,7 @@ class Driver:
             np.zeros_like(rows[steps.BEGIN]),
             compiled_measures(self.layout, self.watched),
         )
-        self.events: list[Happening] = []
+        self.notes = Notes(self.entry, self.watched)
         self.look: Look | None = None
         self.rested = False  # says the look
 
@@ -199,11 +190,12 @@ class Driver:
     def empty_rows(self, count: int) -> Rows:
         """Room for so many rows of the run, and for notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        notes = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH))
+        notes, jumps = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH)), NOTES if stops else 1
         return Rows(
             np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
             np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
             np.zeros((count, *self.tail.shape)), notes,
+            np.zeros((jumps, 2, *self.y.shape)), np.zeros((jumps, stops), dtype=bool),
         )  # fmt: skip
 
     @contextmanager
@@ -260,7 +252,8 @@ class Driver:
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self.tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
+        begun = self.rows.states[0]
+        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
         return why
 
     def stand(self) -> Course:
@@ -271,16 +264,17 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def tell_of_hold(self, lost: float) -> None:
+    def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
-        they did; those that move by themselves may have put some in."""
+        they did; those that move by themselves may have put some in.  begun: the start after that,
+        as the run moves it."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
-            self.events.insert(
-                0, Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
-            )
+            told = Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
+            after = None if begun is None else bodies_of(self.entry.expand(begun))
+            self.notes.begin_with(told, at.state, after)
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -301,6 +295,10 @@ class Driver:
                 "of the branches that meet here, or at rest."
             )
 
+    @property
+    def _answer(self) -> int:
+        return int(self.counts[steps.ANSWER])
+
     def _ask_for_branches(self) -> None:
         """Record that the run begins at rest where branches meet, if it does: beside the pose more
         rows count."""
@@ -319,7 +317,7 @@ class Driver:
 
     def tell_of_branches(self, t: float, row: int) -> None:
         """Record that the run begins at rest where branches of the loop of a closing row meet."""
-        self.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
+        self.notes.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -345,13 +343,12 @@ class Driver:
         end = self.look(self, filled) if self.look is not None and filled else None
         before = filled if end is None else int(np.searchsorted(self.rows.t[:filled], end[0][0]))
         kept.add(*(array[:before] for array in self.rows[:COLUMNS]))
-        for t, what, which, lost in self.rows.notes[:noted].tolist():
-            self.note(t, int(what), int(which), lost)
+        self.notes.take(self.rows, noted)
         if end is not None:
             self.rested = True
             kept.end_with(*end)
-            self.events = [event for event in self.events if event.t <= end[0][0]]
-        self.counts[steps.ROOM] = self.counts[steps.NOTED] = 0
+            self.notes.end_at(float(end[0][0]))
+        self.counts[steps.ROOM] = self.counts[steps.NOTED] = self.counts[steps.JUMPED] = 0
 
     def row(self, k: int) -> tuple[Any, ...]:
         """A row that the last call has filled, as `Look` gives it."""
@@ -368,48 +365,6 @@ class Driver:
         return state_at(
             self.start, float(t), self.entry.expand(states), angles, holding, None, merged, further
         )
-
-    def note(self, t: float, what: int, which: int, lost: float) -> None:
-        """Keep what a note of the kernels means; what joints go on taking belongs to the event with
-        which it began."""
-        if what == HELD_ON:
-            k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
-            self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
-        else:
-            self.events.append(self._happening(t, what, which, lost))
-
-    def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
-        """What a note of the kernels means."""
-        if what in (POSE, HELD):
-            return Happening(
-                t, SINGULAR_POSE if what == POSE else TOOK_HOLD, (), self.layout.loop(which), lost
-            )
-        event = self.watched[which].event
-        if isinstance(event, StopReached):
-            word = "released" if what == RELEASED else "reached"
-            return Happening(t, f"{event.name} {word}", joints=(event.joint,))
-        return Happening(t, event.name, self.watched[which].sensors)
-
-    def _jam(self) -> Happening:
-        """Which stop is in the way of which drives, as the joints say where the run has ended."""
-        e, y, t, s = (
-            self.engine,
-            bodies_of(self.y),
-            float(self.clock[steps.T]),
-            int(self.counts[steps.ANSWER]),
-        )
-        holding = e.conditions.stops[:, HOLDS] != 0
-        holding[s] = True
-        held = tuple(
-            label for label, holds in zip(self.layout.labels, holding, strict=True) if holds
-        )
-        drives = drives_against(
-            Instant(e.selection, t, *quantities_of(y), e.conditions.near, held),
-            int(holding[:s].sum()),
-        )
-        joint = e.selection.tables.joint_names[e.model.stops.what[s, STOP_JOINT]]
-        name = f"{self.layout.labels[s].rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
-        return Happening(t, name, joints=tuple(dict.fromkeys((joint, *drives))))
 
     def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """Call after call, until the run is over; why: the last has ended."""
@@ -431,10 +386,10 @@ class Driver:
             e.python.raise_pending()
             self._keep_rows(kept)
             if why == integrator.JAMMED:
-                self.events.append(self._jam())
+                self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
             if why == integrator.UNHOLDABLE:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
-                self.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
+                self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def pass_end(self, why: int) -> int:
         """Why a call has ended; at a knot of a schedule the run goes on."""
@@ -473,7 +428,7 @@ class Driver:
         """Record the rest in which the run begins; returns whether it ends with it."""
         begun = zip(self.watched, self.watch.values[:, VALUE], strict=True)
         rests = [w.event for w, v in begun if w.line[0] == REST and v <= 0.0]
-        self.events += [Happening(float(self.clock[steps.T]), event.name) for event in rests]
+        self.notes.events += [Happening(float(self.clock[steps.T]), event.name) for event in rests]
         return any(event.terminal for event in rests)
 
     def _python_values(self) -> None:
@@ -499,9 +454,10 @@ class Driver:
             if np.array_equal(bodies_of(rows)[0], self.entry.rows):  # as it was given, to the bit
                 bodies_of(states)[0] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
+        events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
         return Course(
-            t, states, angles, drift, stop, tuple(self.events), counts, step, held, stops, merged,
-            tail if tail.size else NO_TAILS,
+            t, states, angles, drift, stop, events, counts, step, held, stops, merged,
+            tail if tail.size else NO_TAILS, jumps,
         )  # fmt: skip
 
 

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from quirkpy import doors
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import Look
+from quirkpy.motion.driver import Driver, Look
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.motion.trajectory import Trajectory
@@ -27,11 +27,29 @@ def move(
     it returns a row."""
     span, begun = check_settings(duration, settings), system.initial.t
     check_end(begun, span)
-    driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
-    driver.look = look
+    with doors.progress.show_run(progress, begun, begun + span) as tell:
+        driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
+        driver.look = look
+        return drive(driver, system, settings, tell)
+
+
+def move_to(
+    system: System, end: float, settings: Settings, stop: Sequence[Event],
+    tell: Callable[[float], None] | None,
+) -> Trajectory:  # fmt: skip
+    """Move a system until a time [s], exactly; tell: called with the time reached, now and then."""
+    start = system.initial
+    driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
+    driver.head_for(end)
+    return drive(driver, system, settings, tell)
+
+
+def drive(
+    driver: Driver, system: System, settings: Settings, tell: Callable[[float], None] | None
+) -> Trajectory:
+    """The run of a driver; what it has computed goes with any error."""
     try:
-        with doors.progress.show_run(progress, begun, begun + span) as tell:
-            course = driver.run(tell)
+        course = driver.run(tell)
     except Exception as error:
         if hasattr(error, "course"):
             error.trajectory = Trajectory(system, system.initial, settings, error.course)  # type: ignore[attr-defined]

@@ -6,14 +6,20 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+import numpy as np
+
 from quirkpy.kernels.act.measures import COORDINATE_NUMBER, STATE_NUMBER
+from quirkpy.kernels.base.states import quantities_of, spins_of, velocities_of
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import centres_along, inertias_along, momenta_along
+from quirkpy.mechanics.impulses import Impact, impacts
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Jump
 from quirkpy.parts.part import PartError
-from quirkpy.tables.tables import Tables
+from quirkpy.tables.tables import Selection, Tables
 
 
 class Measured(Protocol):
@@ -98,6 +104,32 @@ class ForceCourse:
     def press(self) -> Floats:
         """How hard a coordinate presses on its bounds [N m] or [N] (k,)."""
         return self.run.measure(f"{self.name}.press")
+
+
+@dataclass(frozen=True, eq=False)
+class LatchCourse:
+    """A latch through a run: whether it holds at each stored time (k,)."""
+
+    held: Bools
+
+    @classmethod
+    def of(cls, name: str, stops: Sequence[str], held: Bools, rows: int) -> LatchCourse:
+        """That of a latch, from which stops hold at each row (k, ns), by their labels: on either
+        side of it."""
+        mine = [label.rsplit(" ", 1)[0] == name for label in stops]
+        if not any(mine):
+            return cls(np.zeros(rows, dtype=bool))
+        return cls(np.asarray(held[:, mine].any(axis=1)))
+
+
+def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:
+    """The part of each joint and stop in jumps of velocities, under what acts; near: angles next to
+    which those of its coordinates are taken [rad] (nc,)."""
+    found: list[Impact] = []
+    for jump in jumps:
+        at = Instant(selection, jump.t, *quantities_of(jump.after), near, jump.held)
+        found += impacts(at, velocities_of(jump.before), spins_of(jump.before))
+    return tuple(found)
 
 
 class BodyGroup:

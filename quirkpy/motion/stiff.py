@@ -11,8 +11,9 @@ from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.impacts import Rows
 from quirkpy.maths.constants import EPS
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.driver import START_OVER, Driver
@@ -58,10 +59,8 @@ class StiffDriver(Driver):
         """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are
         full; returns why."""
         rows, counts = self.rows, self.counts
-        counts[steps.ROOM] = counts[steps.NOTED] = 0
-        while counts[steps.ROOM] < room and counts[steps.NOTED] + 2 * len(self.watched) < len(
-            rows.notes
-        ):
+        counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
+        while counts[steps.ROOM] < room and has_room(rows, counts, len(self.watched)):
             if self.clock[steps.T] >= self.clock[steps.T_END]:
                 break
             if self.engine.python.halted:
@@ -143,6 +142,12 @@ class StiffDriver(Driver):
         )
         e.python.raise_pending()
         return bool(over)
+
+
+def has_room(rows: Rows, counts: Ints, watched: int) -> bool:
+    """Whether notes and jumps of one more step find room."""
+    noted, jumped = counts[steps.NOTED], counts[steps.JUMPED]
+    return bool(noted + 2 * watched + 3 <= len(rows.notes) and jumped < len(rows.jumps))
 
 
 def driver_for(settings: Settings) -> type[Driver]:

@@ -30,6 +30,7 @@ from quirkpy.mechanics.courses import (
     kinetic_along,
     potential_along,
 )
+from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.sensing import SensorState, read_sensor
@@ -44,11 +45,20 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
-from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
-from quirkpy.motion.readings import BodyGroup, ForceCourse, JointCourse, columns_of, table_of
+from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
+from quirkpy.motion.readings import (
+    BodyGroup,
+    ForceCourse,
+    JointCourse,
+    LatchCourse,
+    columns_of,
+    impacts_of,
+    table_of,
+)  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.checks import number, positive
+from quirkpy.parts.checks import positive
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -153,6 +163,10 @@ class Trajectory:
         """The runs of which it is made, each with the time at which its own begins [s]."""
         return ((0.0, self),)
 
+    def over(self, change: Callable[[Trajectory], Trajectory]) -> Trajectory:
+        """A run with each of the pieces of this one changed."""
+        return change(self)
+
     @property
     def waits(self) -> Waits:
         """The times at which the motion waits for a disturbance to grow, and how long [s]: films
@@ -190,14 +204,7 @@ class Trajectory:
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the
         stored state exactly."""
-        try:
-            t = number(t)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"at: t {error}; give a time of the run [s].") from None
-        if not self.t[0] <= t <= self.t[-1]:
-            raise PartError(
-                f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s."
-            )
+        t = time_within(t, self.t)
         k = before(self.t, t)
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
@@ -324,8 +331,8 @@ class Trajectory:
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`) or a
-        sensor (`SensorState` of arrays)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`), a latch
+        (`LatchCourse`) or a sensor (`SensorState` of arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
@@ -335,6 +342,8 @@ class Trajectory:
             k = [sensor.name for sensor in tables.sensors].index(name)
             found = (read_sensor(at, k) for at in self._instants())
             return SensorState(*map(np.array, zip(*found, strict=True)))
+        if any(isinstance(part, Latch) and part.name == name for part in tables.forces):
+            return LatchCourse.of(name, self.course.stops, self.course.held, len(self.t))
         if name in tables.force_index:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
@@ -471,6 +480,18 @@ class Trajectory:
         energy, and what loads do along the way; below zero where it has put some in.  It is part of
         the error of the integration."""
         return ledger_of(self.course.states)[:, PROJECTED]
+
+    @cached_property
+    def impacts(self) -> tuple[Impact, ...]:
+        """The part of each joint and stop in each jump of the velocities, as joints take hold,
+        stops are hit and latches catch: impulses on each body, and the energy taken."""
+        return impacts_of(self.course.jumps, self.system.selection, self.start.near)
+
+    @property
+    def shocks(self) -> dict[str, Shock]:
+        """The largest force impulse [N s] and couple impulse [N m s] of each joint and stop on any
+        body."""
+        return shocks(self.impacts)
 
     @cached_property
     def momentum(self) -> Floats:

@@ -37,8 +37,8 @@ class Element(NamedTuple):
     - push: force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace
       force, torque
     - callback: none; the force's own Python is called
-    - stop: bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, on
-      such a coordinate
+    - stop: bound, side (1: the coordinate stays above, -1: below), restitution, settling rate, 1
+      for a latch, on such a coordinate
     - dipoles: moments (3 and 3) [A m2] in the axes of sites 1 and 2; schedules replace them
     - image: cold (0 or 1), moments of the magnets of sites 2 and 3 along their z, frozen image of
       that of site 3: point (3) and moment (3) in the axes of the face, site 1

@@ -9,7 +9,7 @@ from abc import ABC
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Vector
 from quirkpy.parts.body import Site, point_sites
-from quirkpy.parts.checks import not_negative, number, optional, positive, vector
+from quirkpy.parts.checks import flag, not_negative, number, optional, positive, vector
 from quirkpy.parts.force import Element
 from quirkpy.parts.joint import Coordinate, Freedom, Joint, PlacedJoint, Relation
 from quirkpy.parts.part import checked
@@ -63,11 +63,16 @@ class Prismatic(Joint):
 
 class Fixed(Joint):
     """A lock: the two sites are one frame.  In the shorthand `at` is the second body's mass centre
-    unless given."""
+    unless given.
+
+    here: it holds the two bodies as they stand when it becomes active, the frame of the second site
+    carried along; states in which it acts remember how, also in files."""
 
     takes_axis = False
     needs_point = False
     freedoms = ()
+
+    here: bool = checked(flag, default=False, kw_only=True)
 
     def primitives(self) -> tuple[Primitive, ...]:
         return ONE_POINT, NO_TURNS

@@ -28,12 +28,14 @@ from quirkpy.parts import (
     forces,
     joint_laws,
     joints,
+    latch,
     magnets,
     pinning,
     primitives,
     schedule,
     sensor,
     shapes,
+    switch,
 )
 from quirkpy.parts.checks import show
 from quirkpy.parts.files import DOT
@@ -59,8 +61,8 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 
 #: Every class that a document may name without a module of the reader's choosing.
 PART_TYPES = final_classes(
-    body, shapes, joints, couplings, forces, joint_laws, actuators, bushing, fields, magnets,
-    pinning, schedule, sensor, event, primitives,
+    body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
+    pinning, schedule, sensor, event, switch, primitives,
 )  # fmt: skip
 
 #: Characters of a document, and how deep values in it lie within each other, at most: some hundred

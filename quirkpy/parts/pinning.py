@@ -186,7 +186,7 @@ class FluxPinning(Force):
         stiffness = self._stiffness(point, state)
         weights: Floats = np.zeros((6, 6))
         for body in (one, two):
-            weights += mobility(body, *_body_pose(body, state), point)
+            weights += mobility(body, *body_pose(body, state), point)
         if not weights.any():
             raise self.refuse("both its bodies are fixed; a linear spring needs one that moves.")
         return Bushing(
@@ -275,7 +275,7 @@ def _on_dipole(m1: Any, m2: Any, d: Any) -> tuple[Any, Any]:
     return force, np.cross(m2, MU0_4PI / r**3 * (3.0 * (m1 @ u) * u - m1))
 
 
-def _body_pose(body: Body, state: Poses | None) -> tuple[Floats, Floats]:
+def body_pose(body: Body, state: Poses | None) -> tuple[Floats, Floats]:
     """Mass centre [m] and axes in N, at a state (None: as written)."""
     if state is None or body.fixed:
         return np.asarray(body.position), body.matrix
@@ -285,11 +285,11 @@ def _body_pose(body: Body, state: Poses | None) -> tuple[Floats, Floats]:
 
 def _pose(site: Site, state: Poses | None) -> tuple[Floats, Floats]:
     """Origin [m] and axes in N of a site."""
-    r, axes = _body_pose(site.body, state)
+    r, axes = body_pose(site.body, state)
     return r + axes @ np.asarray(site.at), axes @ site.axes
 
 
 def _site_at(name: str, body: Body, point: Floats, state: Poses | None) -> Site:
     """The site that has the axes of N at a point, at a state."""
-    r, axes = _body_pose(body, state)
+    r, axes = body_pose(body, state)
     return body.site(name, axes.T @ (point - r), z=axes[2], x=axes[0])

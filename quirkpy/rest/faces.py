@@ -61,14 +61,15 @@ class RangeBox:
 
     def bounds(self, c: int) -> tuple[float, float]:
         """Between which values stops leave a coordinate."""
-        mine = self.stops.what[:, STOP_COORDINATE] == c
+        mine = (self.stops.what[:, STOP_COORDINATE] == c) & self.around.layout.bounding
         bounds, sides = self.stops.numbers[mine, BOUND], self.stops.numbers[mine, SIDE]
         low = float(bounds[sides > 0.0].max(initial=-math.inf))
         return low, float(bounds[sides < 0.0].min(initial=math.inf))
 
     def _holding(self, c: int) -> list[int]:
         """The stops that may hold a coordinate, one for each side; -1: none."""
-        rows, numbers = self.stops.what[:, STOP_COORDINATE] == c, self.stops.numbers
+        numbers, bounding = self.stops.numbers, self.around.layout.bounding
+        rows = (self.stops.what[:, STOP_COORDINATE] == c) & bounding
         out = [-1]
         for side, bound in zip((1.0, -1.0), self.bounds(c), strict=True):
             at = rows & (numbers[:, SIDE] == side) & (numbers[:, BOUND] == bound)
@@ -107,10 +108,12 @@ class RangeBox:
         """The place where joint coordinates have some values (nc,), held by stops with some labels;
         None where joints do not let it be reached."""
         place = drive_to(self.around, target)
+        latched = {label for label in place.state.held if label in place.layout.latches}
         if not labels:
-            return Vicinity(place.clusters, place.state.changed(held=()), place.whole)
-        held = at_stops(place, labels)
-        return held if held is not None and set(held.state.held) == labels else None
+            free = place.state.changed(held=tuple(sorted(latched)))
+            return Vicinity(place.clusters, free, place.whole)
+        held = at_stops(place, labels | latched)
+        return held if held is not None and set(held.state.held) == labels | latched else None
 
     def press(self, place: Vicinity) -> Vicinity | None:
         """The equilibrium to which a place leads downhill, held by each stop that it would pass on

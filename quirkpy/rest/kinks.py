@@ -18,7 +18,7 @@ from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import DOUBTS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import pulls
-from quirkpy.rest.capture import clearances
+from quirkpy.motion.capture import clearances
 from quirkpy.rest.cones import Bends
 from quirkpy.rest.vicinity import Vicinity
 

@@ -17,6 +17,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 from quirkpy.rest.verdicts import Around, motions
@@ -151,6 +152,7 @@ def linearize(
     """The linear model of a system at rest, as `Multibody.linearize` says."""
     if not isinstance(rigid, bool):
         raise PartError(f"linearize: rigid is {show(rigid)}, but must be True or False.")
+    state = hold_at_latches(system.clusters, state)
     around = Vicinity(system.clusters, state)
     if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
         around = Vicinity(system.clusters, state, around.whole.with_drifts())

@@ -236,7 +236,8 @@ def beyond_stops(around: Vicinity) -> bool:
     """Whether a state lies where a stop does not let it."""
     stops = around.layout.stops
     at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
-    return bool((stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -STOP_OVERLAP).any())
+    beyond = stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -STOP_OVERLAP
+    return bool((beyond & around.layout.bounding).any())
 
 
 def are_stops_pressed(around: Vicinity) -> bool:
@@ -245,7 +246,10 @@ def are_stops_pressed(around: Vicinity) -> bool:
 
 
 def is_pressed(around: Vicinity, label: str) -> bool:
-    """Whether a stop that holds a state is pressed on: without it its coordinate would pass it."""
+    """Whether a stop that holds a state is pressed on: without it its coordinate would pass it; a
+    latch holds whichever way it would go."""
+    if label in around.layout.latches:
+        return True
     stops, k = around.layout.stops, around.layout.labels.index(label)
     others = tuple(other for other in around.state.held if other != label)
     free = Vicinity(around.clusters, around.state.changed(held=others), around.whole)

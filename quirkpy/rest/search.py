@@ -17,6 +17,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import below, show, whole
 from quirkpy.parts.part import PartError
 from quirkpy.rest.census import Census
@@ -306,7 +307,7 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             check(value)
         except (TypeError, ValueError) as error:
             raise PartError(f"equilibria: {name} {error}.") from None
-    base = Vicinity(system.clusters, state)
+    base = Vicinity(system.clusters, hold_at_latches(system.clusters, state))
     met, rng = Met(), np.random.default_rng(seed)
     cusps, box = search_around(base, seeds, rng, spread, met), RangeBox(base)
     left = search_faces(box, ON_FACES * seeds, rng, met)

@@ -17,6 +17,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import clearances, hold_at_latches
 from quirkpy.motion.course import Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
@@ -25,7 +26,6 @@ from quirkpy.parts.checks import number, share, show, small, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
 from quirkpy.rest.branch_points import stands
-from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.rest.newton import Polished, polish, rests, size_of
 from quirkpy.rest.reason import Reason
@@ -57,8 +57,11 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     if len(loops) <= len(stops.what) or not start.freedoms or not len(stops.what):
         return None
     gaps = clearances(start.state.instant(clusters.selection))[0]
+    latched = [label for label in start.state.held if label in start.layout.latches]
     held = tuple(
-        label for label, gap in zip(start.layout.labels, gaps, strict=True) if gap <= TOUCHING
+        label
+        for label, gap in zip(start.layout.labels, gaps, strict=True)
+        if gap <= TOUCHING or label in latched
     )
     around = Vicinity(clusters, start.state.changed(held=held))
     if around.freedoms:
@@ -140,7 +143,7 @@ def settle(system: System, rule: Rule) -> Equilibrium:
 def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Settle without naming the system in what is raised; saddles: how many have been left on
     the way."""
-    start = release_stops(system.clusters, system.initial)
+    start = release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
     still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
     if (
         still
@@ -207,7 +210,7 @@ def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
         side * (after - stops.numbers[:, BOUND]) < least,
         side * (after - before) < least,
     )
-    return None if (beyond & closing).any() else state
+    return None if (beyond & closing & around.layout.bounding).any() else state
 
 
 def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:

@@ -75,7 +75,7 @@ def ranges(around: Vicinity) -> list[Floats]:
     on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
     out = []
     for c, kind in enumerate(around.layout.packed.coordinates[:, COORDINATE_KIND]):
-        mine = stops.what[:, STOP_COORDINATE] == c
+        mine = (stops.what[:, STOP_COORDINATE] == c) & around.layout.bounding
         bounds, sides = stops.numbers[mine, BOUND], stops.numbers[mine, SIDE]
         low, high = (
             bounds[sides > 0.0].max(initial=-math.inf),

@@ -16,8 +16,8 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import clearances
 from quirkpy.rest.branch_points import NO_BEND, forms_at
-from quirkpy.rest.capture import clearances
 from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions
 from quirkpy.rest.kinks import Kinks, kinks_of
 from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
@@ -160,7 +160,7 @@ def coast(around: Vicinity, start: Vicinity) -> Vicinity | None:
 def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
     """The vicinity of a state, without the stops on which nothing presses: it may leave them."""
     around = Vicinity(clusters, state, whole)
-    for label in state.held:
+    for label in (label for label in state.held if label not in around.layout.latches):
         others = tuple(other for other in around.state.held if other != label)
         free = Vicinity(clusters, around.state.changed(held=others), around.whole)
         if rests(free):

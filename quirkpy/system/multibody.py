@@ -13,18 +13,20 @@ from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import Catch, catch
 from quirkpy.motion.cases import Cases, Chosen
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
 from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
+from quirkpy.motion.switching import simulate_switching
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
-from quirkpy.rest.capture import Catch, catch
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
@@ -59,6 +61,8 @@ class Multibody(System):
         if start is not None:
             start.check_turns()
         super().__init__(listed, later, start)
+        held = self.holding_here()
+        vars(self).update(vars(held))
         at = self.instant()
         check_meeting(at)
         if has_unchecked(self.selection):
@@ -80,14 +84,17 @@ class Multibody(System):
 
     # --- motion -----------------------------------------------------------------------------------
     def simulate(
-        self, duration: float, *, rtol: float = 1e-8, atol: float = 1e-10,
+        self, duration: float, *, state: State | None = None, switches: Sequence[Switch] = (),
+        rtol: float = 1e-8, atol: float = 1e-10,
         stop: Sequence[Event] = (), drift: Drift = "project", energy: EnergyControl = "free",
         method: Method | StiffMethod = "dop853", step: float | None = None,
         keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Trajectory:  # fmt: skip
-        """Move for `duration` [s] from the initial state.
+        """Move for `duration` [s] from a state, by itself the initial one.
 
+        switches: what acts from some time or event of the run on, one after the other (`Switch`);
+        the run then has `pieces`, each under its own joints and forces.
         rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on
         long or unstable motion a thousandfold: choose them from the end error that you want.  stop:
         events; terminal ones end the run. drift: "project" puts poses and velocities back onto the
@@ -103,7 +110,10 @@ class Multibody(System):
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
             max_steps=max_steps, gains=gains,
         )  # fmt: skip
-        return move(self, duration, settings, stop, progress)
+        begun = self if state is None else self.at(state)
+        if isinstance(switches, (list, tuple)) and not switches:
+            return move(begun, duration, settings, stop, progress)
+        return simulate_switching(begun, duration, settings, stop, switches, progress)
 
     def simulate_many(
         self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,

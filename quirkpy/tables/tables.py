@@ -43,6 +43,8 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
     ),
 )  # fmt: skip
 JOINT_LAW, SERVO, TAPE = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape"))
+#: The number of a stop that says whether it is a latch.
+STOP_LATCH = 4
 #: Those whose law is a user's machine code.
 OF_USERS_CODE = LAW, JOINT_LAW
 #: coordinate_kind.
@@ -195,6 +197,11 @@ class Tables(FrozenRecord):
         """Name -> row of a force."""
         return {name: k for k, name in enumerate(self.force_names)}
 
+    @cached_property
+    def joints_here(self) -> tuple[int, ...]:
+        """The joints that hold their bodies as they stand when they become active."""
+        return tuple(j for j, joint in enumerate(self.joints) if getattr(joint, "here", False))
+
     @property
     def n_bodies(self) -> int:
         """Number of moving bodies, and the row of the ground."""
@@ -322,7 +329,8 @@ class Selection(FrozenRecord):
         t = self.tables
         bounds: dict[int, list[float]] = {}
         for k in self.elements[t.element_kind[self.elements] == STOP].tolist():
-            if t.coordinate_kind[t.element_coordinate[k]] == ANGLE:
+            latch = t.element_numbers[k, STOP_LATCH] != 0.0
+            if t.coordinate_kind[t.element_coordinate[k]] == ANGLE and not latch:
                 bound, side = t.element_numbers[k, :2].tolist()
                 pair = bounds.setdefault(int(t.element_coordinate[k]), [-math.inf, math.inf])
                 pair[0 if side > 0.0 else 1] = bound

@@ -6,6 +6,8 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterator, Mapping
 
+import numpy as np
+
 from quirkpy.maths.types import Floats
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, KindTraits
 from quirkpy.tables.tables import Selection, Tables
@@ -14,7 +16,7 @@ from quirkpy.tables.tables import Selection, Tables
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",
-    "force_index", "sensor_partners", "made_of_bodies",
+    "force_index", "sensor_partners", "made_of_bodies", "joints_here",
 )  # fmt: skip
 #: The arrays that differ.
 VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")
@@ -86,3 +88,15 @@ def selection_on(tables: Tables, chosen: Selection) -> Selection:
         made_of_rows=chosen.made_of_rows,
     )  # fmt: skip
     return out
+
+
+def with_first_sites(tables: Tables, found: Mapping[str, tuple[float, ...]]) -> Tables:
+    """Tables with the first sites of some joints elsewhere, by name: point [m] and axes, twelve
+    numbers; the same tables where they are there already."""
+    points, axes = tables.site_point.copy(), tables.site_axes.copy()
+    for name, numbers in found.items():
+        row = tables.joint_site1[tables.joint_index[name]]
+        points[row], axes[row] = np.split(np.array(numbers), [points.shape[1]])
+    if np.array_equal(points, tables.site_point) and np.array_equal(axes, tables.site_axes):
+        return tables
+    return with_numbers(tables, {"site_point": points, "site_axes": axes})

@@ -10,6 +10,7 @@ import numpy as np
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
+from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show
 from quirkpy.parts.joint import BaseJoint
@@ -98,10 +99,7 @@ def readable(run: Trajectory) -> Trajectory:
     """The run with at least FEWEST states, and not many more than MOST."""
     span = float(run.t[-1] - run.t[0])
     dense = run.sampled(span / FEWEST) if span > 0.0 and len(run.t) < MOST else run
-    if isinstance(dense, Replay):
-        legs = [leg._replace(runs=tuple(thin(one) for one in leg.runs)) for leg in dense.legs]
-        return Replay(dense.graph, legs)
-    return thin(dense)
+    return dense.over(thin)
 
 
 def thin(run: Trajectory) -> Trajectory:
@@ -176,12 +174,12 @@ def some(
 
 
 def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
-    """The stretches of a replay with the rows that they have in it; of a plain run itself."""
-    runs = [one for leg in run.legs for one in leg.runs] if isinstance(run, Replay) else [run]
-    first = 0
-    for one in runs:
-        yield slice(first, first + len(one.t)), one
-        first += len(one.t)
+    """The pieces of a run with the rows that they have in it; of a plain run itself."""
+    return (
+        run.stretches()
+        if isinstance(run, JoinedTrajectory)
+        else iter([(slice(0, len(run.t)), run)])
+    )
 
 
 # --- charts ---------------------------------------------------------------------------------------
@@ -194,29 +192,51 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
         Line("dissipated", run.dissipated),
     ]
     more = [Line("put in by loads", run.work), Line("taken by joints", run.lost)]
-    if isinstance(run, Replay):
+    if isinstance(run, JoinedTrajectory):
         more.insert(1, Line("put in by switching", run.switched))
     lines += [line for line in more if line.values.any()]
     return Sheet((panel("Energy", "energy", "J", run.t, lines, run),), 1)
 
 
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What the spacecraft supplies, and what dampers take; of a replay also the work of each
-    switch."""
+    """What the spacecraft supplies, and what dampers take; of a run with switches also the work
+    of each; of a replay what joints draw as they change."""
     supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
     lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
-    if isinstance(run, Replay):
+    if isinstance(run, Replay) and run.changes:
+        panels += changing(run)
+    if isinstance(run, JoinedTrajectory):
         work, at = (
-            np.array([leg.switching for leg in run.legs]),
-            np.array([leg.t for leg in run.legs]),
+            run.switchings[run.beginnings],
+            run.t[[rows.start for rows, _ in run.stretches()]],
         )
+        at = at[run.beginnings]
         panels.append(
             panel("Switching", "work", "J", at, [Line("of switching", work)], run)._replace(
                 kind="bars"
             )
         )
     return Sheet(tuple(panels), 1)
+
+
+def changing(run: Replay) -> list[Panel]:
+    """What joints draw as they take hold and let go: the energy so far, and the power of those that
+    state one, with all its edges."""
+    drawn = [Line("drawn by joints", run.changed)]
+    made = [panel("Changing joints", "energy", "J", run.t, drawn, run)]
+    spikes = [change for change in run.changes if change.power is not None]
+    if spikes:
+        edges = sorted({t for one in spikes for t in (one.t, one.t + one.lasts)})
+        t = np.repeat(np.unique([*run.t[[0, -1]], *edges]), 2)
+        before = np.arange(len(t)) % 2 == 0  # of two points at one time the first
+        watts = np.zeros(len(t))
+        for one in spikes:
+            begun = np.where(before, t > one.t, t >= one.t)
+            over = np.where(before, t > one.t + one.lasts, t >= one.t + one.lasts)
+            watts += (one.power or 0.0) * (begun & ~over)
+        made.insert(0, panel("Changing joints", "power", "W", t, [Line("drawn", watts)], run))
+    return made
 
 
 def rate(t: Floats, values: Floats) -> Floats:
@@ -276,7 +296,7 @@ def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """What projection took away at each step, and how far the ledger of energy is out of
     balance."""
     balance = run.energy + run.dissipated + run.lost - run.work
-    if isinstance(run, Replay):
+    if isinstance(run, JoinedTrajectory):
         balance = balance - run.switched
     removed = [
         Line("of poses [m, rad]", run.drift[:, 0]),

@@ -8,10 +8,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.views.curves import prefix_unit, readable
@@ -40,10 +40,10 @@ class Landscape(NamedTuple):
 
 def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
     """The map of a run; it spans the two axes along which the body goes farthest."""
-    if isinstance(run, Replay):
+    if isinstance(run, JoinedTrajectory):
         raise PartError(
-            "landscape: a replay changes its potential on the way; ask one of its runs, "
-            "replay.legs[0].runs[0]."
+            "landscape: what acts, and so its potential, changes on the way; ask one of its "
+            "pieces, run.pieces[0][1]."
         )
     name = body_to_vary(run.start.bodies, body)
     k, fine = run.start.bodies.index(name), readable(run)

@@ -10,8 +10,8 @@ from typing import Any, BinaryIO, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.motion.frames import moments, time_on_screen
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import positive
@@ -42,12 +42,8 @@ class Scenes(NamedTuple):
 
     @classmethod
     def of(cls, run: Trajectory) -> Scenes:
-        """The stages of a run, or of all stretches of a replay."""
-        if not isinstance(run, Replay):
-            return cls((float(run.t[0]),), (Stage(run.system),))
-        found = [
-            (leg.t + float(one.t[0]), Stage(one.system)) for leg in run.legs for one in leg.runs
-        ]
+        """The stages of a run, one for each of its pieces."""
+        found = [(begins + float(one.t[0]), Stage(one.system)) for begins, one in run.pieces]
         return cls(tuple(t for t, _ in found), tuple(stage for _, stage in found))
 
     def at(self, t: float) -> Stage:
@@ -56,10 +52,12 @@ class Scenes(NamedTuple):
 
     def sight(self, run: Trajectory, t: float, forces: bool) -> Sight:
         """The things to be seen at a time of a run."""
-        stage, state = self.at(t), run.at(t)
-        return stage.at(
-            state.on(stage.system.selection) if isinstance(run, Replay) else state, forces
-        )
+        return self.sight_of(self.at(t), run.at(t), forces)
+
+    def sight_of(self, stage: Stage, state: State, forces: bool) -> Sight:
+        """The things to be seen on one of its stages."""
+        alone = len(self.stages) == 1
+        return stage.at(state if alone else state.on(stage.system.selection), forces)
 
 
 def pace(

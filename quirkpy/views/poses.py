@@ -8,7 +8,6 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
@@ -49,13 +48,13 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
     times = np.linspace(float(run.t[0]), float(run.t[-1]), ghosts + 1)
     with style("picture"):
         last = scenes.stages[-1]
-        end = run.final.on(last.system.selection) if isinstance(run, Replay) else run.final
+        end = scenes.sight_of(last, run.final, False)
         sights = [scenes.sight(run, float(t), False) for t in times[:-1]]
         faint = [stills.view_of(scenes.at(sight.t), sight, eye, faint=True) for sight in sights]
         ways = View([], [], 0.0)
         for way in np.moveaxis(traces(run), 1, 0):
             ways.add(stills.trace(way), Look(None, stills.TRACES, 1.2))
-        view = merge_views(stills.view_of(last, last.at(end), eye), [*faint, ways])
+        view = merge_views(stills.view_of(last, end, eye), [*faint, ways])
         return stills.page(view, last, eye)
 
 

@@ -20,6 +20,7 @@ from quirkpy.maths.quat import to_array
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.system import System
 from quirkpy.motion.frames import Frames, frames_of
+from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
 from quirkpy.parts.files import check_writable, path_of, write_text
@@ -166,14 +167,16 @@ def list_events(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
-    """What joints have taken as they took hold, and the switches of a replay have put in, at every
-    frame [J] (k,)."""
+    """What joints have taken as they took hold, and switches have put in, at every frame [J]
+    (k,)."""
     later = (
         np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))
     )  # at the same time
     rows = np.searchsorted(run.t, frames.t, side="right") - 1 - later
-    switched = {"put in by switching": run.switched[rows]} if isinstance(run, Replay) else {}
-    return switched | {"taken by joints": run.lost[rows]}
+    more = {"taken by joints": run.lost[rows]}
+    if isinstance(run, JoinedTrajectory):
+        return {"put in by switching": run.switched[rows]} | more
+    return more
 
 
 def join_names(parts: Iterable[Any], most: int = 6) -> str:

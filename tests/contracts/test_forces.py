@@ -118,7 +118,7 @@ def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int)
         u = [displaced(here, b, k, s * h).loads.potential.sum() for s in (-2.0, -1.0, 1.0, 2.0)]
         gradient[b, k] = (8.0 * (u[2] - u[1]) - (u[3] - u[0])) / (12.0 * h)
     size = abs(here.loads.wrench).max()
-    assert (size > 1e-3) != isinstance(force, qp.JointStop)  # that acts in runs alone
+    assert (size > 1e-3) != isinstance(force, qp.JointStop | qp.Latch)  # that acts in runs alone
     found, known = here.loads.wrench.reshape(-1), -gradient.reshape(-1)
     # They act as the joint leaves them to do
     if isinstance(force, (qp.HingeSpring, qp.JointSpring, qp.Servo, qp.TapeSpring)):
@@ -133,8 +133,8 @@ def test_every_class_has_a_potential_or_says_that_it_has_none() -> None:
     }
     assert with_one == {
         qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop,
-        qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb, qp.Dipoles,
-        qp.PlanetField, qp.FluxPinning, qp.Potential, qp.Servo, qp.TapeSpring,
+        qp.Latch, qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb,
+        qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential, qp.Servo, qp.TapeSpring,
     }  # fmt: skip
     assert {type(f) for f in KINDS} == with_one | set(WITHOUT_POTENTIAL)
 
@@ -152,7 +152,9 @@ def test_internal_forces_balance(force: qp.Force, seed: int) -> None:
     here = at(force, seed, v=rng.normal(size=(2, 3)), omega=rng.normal(size=(2, 3)))
     wrench = here.loads.wrench
     moment = wrench[:, 3:] + np.cross(here.r, wrench[:, :3])
-    assert abs(wrench).max() > 0.0 or isinstance(force, qp.JointStop)  # that acts in runs alone
+    assert abs(wrench).max() > 0.0 or isinstance(
+        force, qp.JointStop | qp.Latch
+    )  # that acts in runs alone
     size = 1e-14 * max(1.0, abs(wrench).max())
     np.testing.assert_allclose(wrench[:, :3].sum(axis=0), 0.0, atol=size)
     np.testing.assert_allclose(moment.sum(axis=0), 0.0, atol=size)

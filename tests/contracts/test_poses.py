@@ -61,7 +61,7 @@ def test_maps_that_cannot_be_are_refused(run: qp.Trajectory) -> None:
     with pytest.raises(qp.PartError, match="landscape: body is 'A', but must be one of 'B'"):
         run.landscape("A")
     graph = pair().explore()
-    with pytest.raises(qp.PartError, match=r"ask one of its runs, replay.legs\[0\].runs\[0\]"):
+    with pytest.raises(qp.PartError, match=r"ask one of its pieces, run.pieces\[0\]\[1\]"):
         graph.replay(graph.plan("n0", "n1")).landscape()
 
 

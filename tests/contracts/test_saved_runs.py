@@ -31,8 +31,8 @@ def bits(value: Any) -> Any:
     if isinstance(value, tuple):
         return type(value), [bits(item) for item in value]
     if isinstance(value, qp.State | Settings):
-        names = [field.name for field in dataclasses.fields(value)]
-        return {name: bits(getattr(value, name)) for name in names if name != "selection"}
+        names = [field.name for field in dataclasses.fields(value) if field.name != "selection"]
+        return {name: bits(getattr(value, name)) for name in names}
     return value
 
 
@@ -190,6 +190,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         stops: tuple[str, ...] = ()
         merged: Any = None
         tail: Any = NO_TAILS
+        jumps: tuple[Any, ...] = ()
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__

@@ -14,7 +14,7 @@ from tests.contracts.stage import at_poses, random_pose
 from tests.contracts.test_forces import joint_of, poses_of, tables_of
 
 #: Whose loads follow from more than one factor: fields that also say how N moves, and bounds.
-WITHOUT = (qp.PointGravity, qp.GravityGradient, qp.HillFrame, qp.JointStop)
+WITHOUT = (qp.PointGravity, qp.GravityGradient, qp.HillFrame, qp.JointStop, qp.Latch)
 SEEDS = range(3)
 
 

@@ -216,6 +216,8 @@ def imaging_in_orbit(told: Mapping[str, float]) -> None:
     assert told["switched for the way back"] == pytest.approx(-row, rel=1e-9)
     assert told["held"] == pytest.approx(4 * 0.25 * told["pulsed"], rel=1e-12)
     assert told["steps"] == 4
+    assert told["bolts"] == pytest.approx(round(told["bolts"]))  # a joule each, in or out
+    assert told["bolts"] >= 2.0 * told["steps"]
     assert told["ledger"] < 1e-11  # of 3e-5 J
     assert told["missed"] < 1e-6
     assert (told["launch"], told["raster"]) == (1, 2)

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.motion.driver import SINGULAR_POSE
+from quirkpy.motion.notes import SINGULAR_POSE
 from tests.motion import compiled_system
 from tests.random_systems import seeds
 

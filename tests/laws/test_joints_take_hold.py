@@ -11,7 +11,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.motion.driver import TOOK_HOLD
+from quirkpy.motion.notes import TOOK_HOLD
 from tests.motion import compiled_system
 from tests.random_systems import compatible, masses, random_system, seeds, velocities
 

@@ -10,8 +10,8 @@ if TYPE_CHECKING:
 
 #: Figures of an outcome, as edges have them.
 FIGURES = (
-    "duration", "waiting", "moving", "start_energy", "end_energy", "switching", "holding",
-    "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance",
+    "duration", "waiting", "moving", "start_energy", "end_energy", "switching", "changing",
+    "holding", "dissipated", "put_in", "lost", "peak_speed", "peak_load", "clearance",
 )  # fmt: skip
 
 

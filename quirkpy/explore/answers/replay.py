@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,17 +13,18 @@ from quirkpy.explore.alike.cones import Cones
 from quirkpy.explore.alike.symmetry import Exchange, Symmetry
 from quirkpy.explore.answers.plan import Plan
 from quirkpy.explore.model.assembly import holding
+from quirkpy.explore.model.changing import Change, changes_of
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.reduce.holdings import Holdings, Matching
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.kernels.base.states import ledger_of, zero_rows
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import Counts, Course, Happening, Waits
+from quirkpy.motion.course import Waits
+from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show
@@ -39,7 +40,8 @@ class Leg(NamedTuple):
     switching [J] and the power that forces state [W]; energy that goes at the end of each stretch,
     to joints that take hold or as what is left of the motion is taken for rest [J]; how far its end
     lies from the node of the graph [m] or [rad]; what was chosen: the selection of the edge, said
-    of the modules that stand in its places now; the unstable rests that it left."""
+    of the modules that stand in its places now; the unstable rests that it left; the joints that
+    changed, in its own time, and what that drew."""
 
     edge: Edge
     t: float
@@ -50,6 +52,7 @@ class Leg(NamedTuple):
     missed: float
     selection: Choice
     leavings: tuple[Leaving, ...] = ()
+    changes: tuple[Change, ...] = ()
 
     @property
     def lasted(self) -> float:
@@ -60,10 +63,11 @@ class Leg(NamedTuple):
     def supplied(self) -> float:
         """What the spacecraft supplied for it [J]; see `Plan.energies`."""
         put_in = math.fsum(float(run.work[-1]) for run in self.runs)
-        return max(0.0, self.switching) + max(0.0, put_in) + self.holding * self.lasted
+        drawn = math.fsum(change.energy for change in self.changes)
+        return max(0.0, self.switching) + max(0.0, put_in) + self.holding * self.lasted + drawn
 
 
-class Replay(Trajectory):
+class Replay(JoinedTrajectory):
     """A run through all steps of a plan; a step begins where the one before has ended.
 
     What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs;
@@ -71,49 +75,36 @@ class Replay(Trajectory):
     took hold and as states were put back onto them, and what was left of motions when they counted
     as over (k,); power [W], what the spacecraft supplies at each time, without the spikes of
     switching (k,). energy + dissipated + lost - work - switched stays what it was. The last row of
-    each leg is the node of the graph that it reached."""
+    each leg is the node of the graph that it reached.  changes: of joints, with what they draw."""
 
     legs: tuple[Leg, ...]
 
-    def __init__(self, graph: Graph, legs: list[Leg]) -> None:
+    def __init__(self, graph: Graph, legs: Sequence[Leg]) -> None:
         self.graph, self.legs = graph, tuple(legs)
-        system = graph.study.system
-        super().__init__(
-            system,
-            legs[0].runs[0].start.on(system.selection),
-            legs[0].runs[0].settings,
-            join_courses(legs, system),
-        )
+        pieces = tuple((leg.t, run) for leg in legs for run in leg.runs)
+        works = [leg.switching * (k == 0) for leg in legs for k in range(len(leg.runs))]
+        super().__init__(graph.study.system, pieces, works)
 
-    def at(self, t: float) -> State:
-        """The state at any time, under the joints and the potential that acted then."""
-        if t in self.t or not self.t[0] <= t <= self.t[-1]:
-            return super().at(t)
-        begun = [(leg.t + float(run.t[0]), leg, run) for leg in self.legs for run in leg.runs]
-        _, leg, run = [entry for entry in begun if entry[0] <= t][-1]
-        there = run.at(min(t - leg.t, float(run.t[-1]))).on(self.system.selection)
-        return replace(there, t=t, step=None, held=(), merged=None)
+    def over(self, change: Callable[[Trajectory], Trajectory]) -> Replay:
+        """A run with each of the pieces of this one changed."""
+        legs = [leg._replace(runs=tuple(map(change, leg.runs))) for leg in self.legs]
+        return Replay(self.graph, legs)
 
-    def sampled(self, step: float) -> Replay:
-        """The replay with states at least every `step` [s]."""
-        denser = [
-            leg._replace(runs=tuple(run.sampled(step) for run in leg.runs)) for leg in self.legs
-        ]
-        return Replay(self.graph, denser)
+    def _told(self, state: State, begins: float) -> State:
+        """A state of a piece as one of the study's own system."""
+        there = state.on(self.system.selection)
+        return replace(there, t=state.t + begins, step=None, held=(), merged=None)
 
-    @cached_property
-    def kinetic(self) -> Floats:
-        """Kinetic energy [J] (k,)."""
-        return np.concatenate([run.kinetic for leg in self.legs for run in leg.runs])
-
-    @cached_property
-    def potential(self) -> Floats:
-        """Potential energy of all forces that acted then and have one [J] (k,)."""
-        return np.concatenate([run.potential for leg in self.legs for run in leg.runs])
+    @property
+    def beginnings(self) -> Ints:
+        """The pieces that begin with a switch (s,): the first of each leg."""
+        counts = [len(leg.runs) for leg in self.legs]
+        return np.cumsum([0, *counts[:-1]])
 
     @property
     def supplied(self) -> float:
-        """What the spacecraft supplied in all [J]; `Plan.energy` foretells it."""
+        """What the spacecraft supplied in all [J]; `Plan.energy` foretells it, but for joints in
+        rigid clusters that hold otherwise than when the shape was first reached."""
         return math.fsum(leg.supplied for leg in self.legs)
 
     @property
@@ -129,25 +120,23 @@ class Replay(Trajectory):
         return tuple((leg.t + at.t, at.waiting) for leg in self.legs for at in leg.leavings)
 
     @property
-    def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
-        """The stretches of all legs, each with the time at which its own begins [s]."""
-        return tuple((leg.t, run) for leg in self.legs for run in leg.runs)
+    def changes(self) -> tuple[Change, ...]:
+        """The joints that took hold and let go, when, and what that drew."""
+        return tuple(one._replace(t=leg.t + one.t) for leg in self.legs for one in leg.changes)
 
     @cached_property
-    def switched(self) -> Floats:
-        """Work that switching has put in so far [J] (k,)."""
-        return self._each([float(work) for work in np.cumsum([leg.switching for leg in self.legs])])
+    def changed(self) -> Floats:
+        """What the joints that have changed so far draw [J] (k,), if not all of it yet: of the
+        supply of the spacecraft, and no part of the motion."""
+        drawn = [change.energy * (self.t >= change.t) for change in self.changes]
+        return np.asarray(sum(drawn, np.zeros(len(self.t))))
 
     @cached_property
     def lost(self) -> Floats:
         """What joints have taken so far [J] (k,): when they took hold, and as states were put back
         onto them."""
-        ends = [loss for leg in self.legs for loss in leg.losses]
-        return (
-            super().lost
-            + self.projected
-            + self._stretches([0.0, *(float(x) for x in np.cumsum(ends)[:-1])])
-        )
+        ends = np.cumsum([loss for leg in self.legs for loss in leg.losses])
+        return super().lost + self.projected + self.each(np.append(0.0, ends[:-1]))
 
     @cached_property
     def power(self) -> Floats:
@@ -155,43 +144,8 @@ class Replay(Trajectory):
         per second."""
         dt, dw = np.diff(self.t), np.diff(self.work)
         rate = np.append(0.0, np.where(dt > 0.0, dw / np.where(dt > 0.0, dt, 1.0), 0.0))
-        return np.asarray(self._each([leg.holding for leg in self.legs]) + np.maximum(rate, 0.0))
-
-    def _each(self, values: list[float]) -> Floats:
-        """A value of each leg at all of its times (k,)."""
-        return self._stretches(
-            [value for leg, value in zip(self.legs, values, strict=True) for _ in leg.runs]
-        )
-
-    def _stretches(self, values: list[float]) -> Floats:
-        """A value of each stretch at all of its times (k,)."""
-        return np.repeat(values, [len(run.t) for leg in self.legs for run in leg.runs])
-
-
-def join_courses(legs: list[Leg], system: Any) -> Course:
-    """All stretches as one course, on the coordinates of the system itself."""
-    t, states, angles, drift, tails, events = [], [], [], [], [], []
-    counts, ledger = np.zeros(3, dtype=int), zero_rows()
-    for leg in legs:
-        for run in leg.runs:
-            names = list(run.start.joints)
-            which = [names.index(name) for name in system.initial.joints]
-            rows = run.course.states.copy()
-            ledger_of(rows)[:] += ledger
-            ledger = ledger_of(rows)[-1].copy()
-            t.append(run.t + leg.t)
-            states.append(rows)
-            angles.append(run.course.angles[:, which])
-            drift.append(run.course.drift)
-            tails.append(run.course.tail)
-            events += [Happening(event.t + leg.t, *event[1:]) for event in run.events]
-            counts += run.counts
-    last = legs[-1].runs[-1].course
-    return Course(
-        np.concatenate(t), np.concatenate(states), np.concatenate(angles), np.concatenate(drift),
-        last.stop, tuple(events), Counts(*(int(c) for c in counts)), last.step,
-        tail=np.concatenate(tails) if last.tail.size else last.tail,
-    )  # fmt: skip
+        held = self.each([leg.holding for leg in self.legs for _ in leg.runs])
+        return np.asarray(held + np.maximum(rate, 0.0))
 
 
 def replay(graph: Graph, plan: Any) -> Replay:
@@ -319,7 +273,10 @@ def fly_step(
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
     runs, losses = at_rest(ended, begun)
     held = holding(study, choice)
-    return Leg(edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings), there
+    changes = changes_of(study, node, choice, ended.contacts)
+    return Leg(
+        edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings, changes
+    ), there
 
 
 def _ends_at(

@@ -14,11 +14,11 @@ from quirkpy.mechanics.analysis import residual
 from quirkpy.mechanics.meeting import MEETING_TOLERANCE
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import Catch, clearances, hold_at_latches
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import parts_within
-from quirkpy.rest.capture import Catch, clearances
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
@@ -88,7 +88,7 @@ def firmest(study: Scope, pair: int, roll: int) -> Link | None:
 
 def caught_by(study: Scope, links: Sequence[Link], state: State) -> Catch | None:
     """The state on the joints of some links, or None where they cannot all be met."""
-    universe = Multibody(*study.system.parts, candidates=parts_of(study, links), start=state)
+    universe = Multibody(*study.system.parts, candidates=parts_of(study, links, state), start=state)
     return caught_in(holding_system(study, universe, links))
 
 
@@ -159,7 +159,8 @@ def resting(
     """The certificate of a pose in which the spacecraft rests while links hold and a potential
     acts."""
     system = assemble(study, links, state, potential)
-    return replace(certify(Vicinity(system.clusters, system.initial)), system=system)
+    there = hold_at_latches(system.clusters, system.initial)
+    return replace(certify(Vicinity(system.clusters, there)), system=system)
 
 
 def holding(study: Scope, choice: Choice) -> float:

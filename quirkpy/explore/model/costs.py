@@ -27,9 +27,10 @@ def supply_for(outcome: Any) -> float:
 
 
 def supply_in_motion(outcome: Any) -> float:
-    """What the spacecraft supplies while a motion lasts [J]: what loads put in, and the power that
-    forces state."""
-    return max(0.0, float(outcome.put_in)) + float(outcome.holding * outcome.duration)
+    """What the spacecraft supplies while a motion lasts [J]: what loads put in, the power that
+    forces state, and what joints draw that take hold and let go."""
+    held = float(outcome.holding * outcome.duration)
+    return max(0.0, float(outcome.put_in)) + held + float(outcome.changing)
 
 
 def time_of(study: Scope | None, outcome: Outcome) -> float:

@@ -109,7 +109,8 @@ class Outcome(NamedTuple):
     unstable rests that it left on its way, each with the time that this took; switching [J]: work
     of exchanging joints and potential at the start, from what held and acted at the node when it
     was first reached; start_energy, end_energy [J]: potential energy once that is done, and at the
-    end (None where it reaches no node); holding [W]: power that the forces state; dissipated,
+    end (None where it reaches no node); holding [W]: power that the forces state; changing [J]:
+    what joints draw to take hold and to let go, at the start and at contacts; dissipated,
     put_in, lost [J]: by dampers and stops, by loads, by joints that took hold or were put back into
     place; peak_speed [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]:
     the least distance of bodies that move past each other (None where it was not asked for, or none
@@ -136,6 +137,7 @@ class Outcome(NamedTuple):
     start_energy: float | None = None
     end_energy: float | None = None
     leavings: tuple[Leaving, ...] = ()
+    changing: float = 0.0
 
     @property
     def waiting(self) -> float:

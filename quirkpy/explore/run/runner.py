@@ -42,6 +42,7 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import Catch
 from quirkpy.motion.course import Stop
 from quirkpy.motion.move import stand
 from quirkpy.motion.settings import Settings
@@ -52,7 +53,6 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
 from quirkpy.rest.branch_points import stands
-from quirkpy.rest.capture import Catch
 from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
 from quirkpy.rest.reason import Reason, told
 from quirkpy.rest.settle import Rule, nudge_along, run_to_rest, settle, ways_out

@@ -25,6 +25,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.state import State
+from quirkpy.motion.capture import FAR
 from quirkpy.parts.event import SensorsMeet
 from quirkpy.parts.part import PartError
 from quirkpy.rest.newton import size_of
@@ -213,7 +214,8 @@ class Variations:
         stops = self.around.layout.stops
         here = self.state(x).instant(self.around.layout.selection)
         values = here.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
-        return np.asarray(stops.numbers[:, SIDE] * (values - stops.numbers[:, BOUND]))
+        free = stops.numbers[:, SIDE] * (values - stops.numbers[:, BOUND])
+        return np.where(self.around.layout.bounding, free, FAR)
 
     @cached_property
     def _clearance_slopes(self) -> tuple[Floats, Floats]:

@@ -8,12 +8,15 @@ from abc import abstractmethod
 from dataclasses import replace
 from typing import Any, ClassVar, Literal, NamedTuple
 
+import numpy as np
+
 from quirkpy.maths.triples import add, cross, dot, scale, sub, turn, unit
-from quirkpy.parts.body import Site
+from quirkpy.parts.body import Body, Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.checks import (
     angle_up_to,
     direction,
+    flag,
     not_negative,
     optional,
     positive,
@@ -24,7 +27,7 @@ from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked, fields_of
-from quirkpy.parts.pinning import FluxPinning, Superconductor
+from quirkpy.parts.pinning import FluxPinning, Superconductor, body_pose
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
 
@@ -33,6 +36,10 @@ from quirkpy.parts.shapes import Box
 THIN = 1e-9
 #: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
 MAGNET_DISTANCE = 1.0
+
+
+#: What an option costs, which does not tell it from others.
+COSTS = ("energy", "release", "power")
 
 
 class OptionTraits(NamedTuple):
@@ -57,11 +64,20 @@ class Option(Part):
 
     joins: whether the pair is held together.  traits: what reductions may take for granted, an
     `OptionTraits`; nothing, unless your class declares it.
-    """
+
+    energy, release [J]: what the spacecraft supplies for it to take hold, and to let go; power [W]:
+    with which it draws them; None: at once.  They move nothing; edges, plans and replays count
+    them."""
 
     unknown_traits: ClassVar[OptionTraits] = OptionTraits()
 
     joins = True
+    #: Whether it takes hold anew with every choice, also where it has held the pair before.
+    renewed = False
+
+    energy: float = checked(not_negative, default=0.0, kw_only=True)
+    release: float = checked(not_negative, default=0.0, kw_only=True)
+    power: float | None = checked(optional(positive), default=None, kw_only=True)
 
     @property
     def traits(self) -> OptionTraits:
@@ -81,7 +97,8 @@ class Option(Part):
     def label(self) -> str:
         """A short word for it, which tells it from the other options of a pair."""
         held = fields_of(self).items()
-        fields = [f"{name}={value}" for name, value in held if value is not None]
+        told = {name: value for name, value in held if value is not None and name not in COSTS}
+        fields = [f"{name}={value}" for name, value in told.items()]
         return " ".join([type(self).__name__.lower(), *fields])
 
 
@@ -96,12 +113,37 @@ class Free(Option):
 
 
 class Lock(Option):
-    """The two faces are held together, as one body."""
+    """The two faces are held together, as one body: where they meet exactly, or, with `as_found`
+    (`Lock.here()`), as they stand when they take hold within reach of each other."""
 
-    traits = OptionTraits(holds="as one", exchanged="same")
+    as_found: bool = checked(flag, default=False, kw_only=True)
+
+    @classmethod
+    def here(cls, **costs: Any) -> Lock:
+        """The lock that holds the two as it finds them; costs: energy=, release=, power=."""
+        return cls(as_found=True, **costs)
+
+    @property
+    def traits(self) -> OptionTraits:
+        """Known, where faces meet exactly."""
+        if self.as_found:
+            return OptionTraits()
+        return OptionTraits(holds="as one", exchanged="same")
+
+    @property
+    def label(self) -> str:
+        return "lock here" if self.as_found else "lock"
 
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         return (Fixed(name, one, two),)
+
+    def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
+        if not self.as_found:
+            return parts
+        (lock,) = parts
+        assert isinstance(lock, Fixed)
+        one, two = lock.sites
+        return (Fixed(lock.name, site_on(one.name, one.body, two, state), two),)
 
 
 def _edge(value: Any) -> Any:
@@ -192,6 +234,8 @@ class Pin(Option):
     along x and y, hold that too.  damping: of each motion, as a share of critical; spin [N m
     s/rad]: of spinning.  Both are guesses where nothing was measured."""
 
+    renewed = True
+
     moment: float = checked(positive)
     ring: float | None = checked(optional(positive), default=None, kw_only=True)
     damping: float = checked(not_negative, default=0.05, kw_only=True)
@@ -223,6 +267,13 @@ class Pin(Option):
         assert isinstance(damper, Bushing)
         frozen = replace(pinning, **pinning.freezing(state))
         return frozen, frozen.damper(damper.name, self.damping, self.spin, state)
+
+
+def site_on(name: str, body: Body, other: Site, state: Any) -> Site:
+    """The site of a body that lies on one of another, at a state."""
+    (r, axes), (there, turned) = (body_pose(some, state) for some in (body, other.body))
+    point, frame = there + turned @ np.asarray(other.at), axes.T @ turned @ other.axes
+    return body.site(name, axes.T @ (point - r), z=frame[:, 2], x=frame[:, 0])
 
 
 def shift_frame(site: Site, name: str, at: Any, axis: Any) -> Site:

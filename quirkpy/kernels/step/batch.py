@@ -16,7 +16,7 @@ from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
 from quirkpy.kernels.place.kinematics import fill_frames
-from quirkpy.kernels.step.impacts import CROSSED, HELD_ON, NOTE_WIDTH, Rows
+from quirkpy.kernels.step.impacts import CROSSED, JUMP, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.integrator import (
     ARRIVED,
     GOING,
@@ -55,7 +55,7 @@ from quirkpy.maths.types import Floats, Ints
 OUT_OF_STEPS, NOT_FLOWN = UNHOLDABLE + 1, -1
 WHY, BATCH_COUNTS = COUNTS_WIDTH, COUNTS_WIDTH + 1
 # What happened, beside what runs note: joints took hold of the start; it rests where branches meet.
-TOOK, BRANCHES = HELD_ON + 1, HELD_ON + 2
+TOOK, BRANCHES = JUMP + 1, JUMP + 2
 #: The decorator of the kernel that threads share: Python goes on meanwhile.
 flying: Any = njit(**GIVEN, nogil=True)
 #: Columns of RunTable.notes: the number of the run, and then those of a note.

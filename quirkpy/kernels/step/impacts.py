@@ -23,6 +23,7 @@ from quirkpy.kernels.step.steps import (
     END,
     END_SLOPE,
     ENERGY,
+    JUMPED,
     NEAR,
     NOTED,
     PROJECTING,
@@ -61,12 +62,14 @@ from quirkpy.kernels.tree.evaluation import (
     solve,
 )
 from quirkpy.kernels.tree.stops import (
+    LATCH,
     LEEWAY,
     REFUSED_BEYOND,
     RELEASE,
     RESTITUTION,
     SETTLE,
     TOUCHING,
+    is_latched,
 )
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4
 from quirkpy.maths.types import Bools, Floats
@@ -84,13 +87,14 @@ SLIPPING = 1e-9
 # (-1: in none); what energy joints have taken [J].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 # What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
-# joints took hold, or went on doing so.
-CROSSED, RELEASED, POSE, HELD, HELD_ON = range(5)
+# joints took hold, or went on doing so; velocities jumped, as the row of jumps of that number says.
+CROSSED, RELEASED, POSE, HELD, HELD_ON, JUMP = range(6)
 
 
 class Rows(NamedTuple):
     """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of
-    velocity), which stops hold, tails; and notes of events."""
+    velocity), which stops hold, tails; notes of events; and of impacts the states before and after
+    (k, 2, n + 1, STATE_WIDTH), with the stops that then held (k, ns)."""
 
     t: Floats
     states: Floats
@@ -99,6 +103,8 @@ class Rows(NamedTuple):
     held: Bools
     tail: Floats
     notes: Floats
+    jumps: Floats
+    struck: Bools
 
 
 @inner
@@ -110,7 +116,7 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
         what,
         which,
     )
-    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what >= HELD else 0.0
+    rows.notes[at, NOTE_LOST] = run.clock[CHARGE] if what == HELD or what == HELD_ON else 0.0
     run.counts[NOTED] += 1
 
 
@@ -135,8 +141,8 @@ def settle_end(
 def touch_stops(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> int:
-    """Let joints that begin at rest at their stops be held there, if they are pressed on; FIT, or
-    the number of a stop that a joint begins beyond.
+    """Let joints that begin at rest at their stops be held there, if they are pressed on, or if
+    these are latches; FIT, or the number of a stop that a joint begins beyond.
 
     One after the other takes hold, the most pressed first: where all held and were let go one by
     one, stops that shut the same motion more than once would not tell that nothing presses on them
@@ -146,15 +152,20 @@ def touch_stops(
         if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0:
             s = watch.what[k, ONE]
             free, rate = values[k, GAP], values[k, GAP + 1]
-            if free < -REFUSED_BEYOND:
+            latch = stops.numbers[s, LATCH] != 0.0
+            if free < -REFUSED_BEYOND and not latch:
                 return s
-            if free <= TOUCHING:
-                if decided(s, t, run.states[BEGIN], model, conditions, scratch):
+            if free <= TOUCHING and (free >= -TOUCHING or not latch):
+                shut = decided(s, t, run.states[BEGIN], model, conditions, scratch)
+                if shut and not (latch and not driven(model, scratch)):
                     conditions.stops[s, DECIDED] = 1
                     values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
                     continue
                 values[k, VALUE] = max(values[k, VALUE], JUST_CROSSED)
-                touching = touching or abs(rate) <= stops.numbers[s, SETTLE]
+                still = abs(rate) <= stops.numbers[s, SETTLE]
+                if latch and still and not is_latched(s, stops, conditions):
+                    conditions.stops[s, HOLDS] = 1
+                touching = touching or still
     if touching:
         copy(run.lines, BEGIN, END)
         turns = 4 * values.shape[0]
@@ -183,6 +194,8 @@ def most_pressed(
         if watch.what[k, KIND] == STOP and values[k, GAP] <= TOUCHING:
             s = watch.what[k, ONE]
             resting = abs(values[k, GAP + 1]) <= stops.numbers[s, SETTLE]
+            if stops.numbers[s, LATCH] != 0.0:
+                continue
             if resting and conditions.stops[s, HOLDS] == 0 and conditions.stops[s, DECIDED] == 0:
                 away = leaving(s, model, conditions, scratch)
                 if away < least:
@@ -207,7 +220,8 @@ def resolve_stops(
                 slack = True
                 continue
             _, rate = free_of_stop(s, model, conditions, scratch)
-            if decided(s, t, y, model, conditions, scratch):
+            shut = decided(s, t, y, model, conditions, scratch)
+            if shut and not (stops.numbers[s, LATCH] != 0.0 and not driven(model, scratch)):
                 if conditions.stops[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
                     conditions.stops[s, DECIDED] = 1
                     values[k, NOW], values[k, GAP + 2] = LEEWAY, LEEWAY
@@ -244,6 +258,9 @@ def resolve_stops(
             run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
         y[model.bodies.shape[0], OUT] += before - motion_energy(model, scratch)
+        if run.counts[ANSWER] == FIT:
+            record_jump(t, run, conditions, rows)
+            latch_together(t, run, model, conditions, scratch, watch, rows)
         for s in range(stops.what.shape[0]):
             if conditions.stops[s, BOUNCE] > 0.0:
                 conditions.stops[s, HOLDS], conditions.stops[s, BOUNCE] = 0, 0.0
@@ -255,6 +272,37 @@ def resolve_stops(
         let_go_of_unpressed(
             t, RELEASE if slack else 0.0, True, run, model, conditions, scratch, watch, rows
         )
+
+
+@inner
+def record_jump(t: float, run: Run, conditions: Conditions, rows: Rows) -> None:
+    """Keep the states before (SMALL) and after (END) an impact, and the stops that held in it."""
+    k = run.counts[JUMPED]
+    for i in range(rows.jumps.shape[2]):
+        for j in range(rows.jumps.shape[3]):
+            rows.jumps[k, 0, i, j] = run.states[SMALL, i, j]
+            rows.jumps[k, 1, i, j] = run.states[END, i, j]
+    for s in range(rows.struck.shape[1]):
+        rows.struck[k, s] = conditions.stops[s, HOLDS] != 0
+    note(t, JUMP, k, run, rows)
+    run.counts[JUMPED] += 1
+
+
+@inner
+def latch_together(
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch,
+    rows: Rows,
+) -> None:  # fmt: skip
+    """After an impact let latches hold that stand at their places too: those that shut the same
+    motion as others.  The kinematics are in the scratch."""
+    stops = model.stops
+    for k in range(watch.values.shape[0]):
+        s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
+        if s >= 0 and stops.numbers[s, LATCH] != 0.0 and not is_latched(s, stops, conditions):
+            free, rate = free_of_stop(s, model, conditions, scratch)
+            if abs(free) <= TOUCHING and abs(rate) <= stops.numbers[s, SETTLE]:
+                conditions.stops[s, HOLDS] = 1
+                note(t, CROSSED, k, run, rows)
 
 
 @shared
@@ -387,7 +435,9 @@ def let_go_of_unpressed(
     for k in range(values.shape[0]):
         free = watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0
         if free and values[k, NOW] <= TOUCHING:
-            values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
+            beyond = values[k, NOW] < -TOUCHING  # what a latch may be
+            if not beyond or model.stops.numbers[watch.what[k, ONE], LATCH] == 0.0:
+                values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
 
 
 @inner

@@ -59,6 +59,7 @@ from quirkpy.kernels.step.steps import (
     FIXED,
     H_MAX,
     HARSH,
+    JUMPED,
     LEAP,
     NEAR,
     NOTED,
@@ -396,15 +397,19 @@ def advance(
     """
     clock, counts = run.clock, run.counts
     events, rejected = watch.values.shape[0], 0
-    counts[ROOM], counts[NOTED] = 0, 0
+    counts[ROOM], counts[NOTED], counts[JUMPED] = 0, 0, 0
     if fresh:
         begin(run, model, conditions, scratch, table, watch, rows)
         if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
-    # A stop may let go at once; and a pose may be singular, where joints take hold
-    while counts[ROOM] < room and counts[NOTED] + 2 * events + 2 <= rows.notes.shape[0]:
+    # A stop may let go at once; a pose may be singular, where joints take hold; velocities may jump
+    while (
+        counts[ROOM] < room
+        and counts[NOTED] + 2 * events + 3 <= rows.notes.shape[0]
+        and counts[JUMPED] < rows.jumps.shape[0]
+    ):
         t, left = clock[T], clock[T_END] - clock[T]
         if left <= 0.0:
             return ARRIVED

@@ -15,7 +15,7 @@ from quirkpy.kernels.tree.evaluation import (
     row_of_stop,
     solve,
 )
-from quirkpy.kernels.tree.stops import RELEASE, SETTLE, SIDE, solved
+from quirkpy.kernels.tree.stops import LATCH, RELEASE, SETTLE, SIDE, solved
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 
 #: A rate after an impact that is wrong by this share of `settle` is.
@@ -48,7 +48,7 @@ def hold_what_presses(
     whether one pulls is whether it would be left if it alone let go.  In the end what lies at its
     stop and goes neither way is held too, unless it bounces."""
     stops = conditions.stops
-    for _ in range(PIVOTS * ask_those_that_hold(conditions)):
+    for _ in range(PIVOTS * ask_those_that_hold(model, conditions)):
         which = first_wrong(striking, t, run, model, conditions, scratch)
         if which < 0:
             break
@@ -62,10 +62,12 @@ def hold_what_presses(
 
 
 @inner
-def ask_those_that_hold(conditions: Conditions) -> int:
-    """Let the stops that hold go, and ask them; returns how many they are."""
+def ask_those_that_hold(model: Model, conditions: Conditions) -> int:
+    """Let the stops that hold go, and ask them; returns how many they are.  Latches hold on."""
     asked = 0
     for s in range(conditions.stops.shape[0]):
+        if model.stops.numbers[s, LATCH] != 0.0:
+            continue
         conditions.stops[s, ASKED] = conditions.stops[s, HOLDS]
         if conditions.stops[s, HOLDS] != 0:
             conditions.stops[s, HOLDS] = 0

@@ -85,8 +85,11 @@ SHARE_OF_TRIAL = 1e-3
 ) = range(24)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what
 # became of the start, or which stop is in the way of a drive; how many steps on end events have cut
-# to nothing; in how many on end projection has taken more energy than the tolerances allow.
-EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, COUNTS_WIDTH = range(9)
+# to nothing; in how many on end projection has taken more energy than the tolerances allow; jumps
+# of velocities kept since Python looked.
+EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, JUMPED, COUNTS_WIDTH = range(
+    10
+)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the
 # constraints; its slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22

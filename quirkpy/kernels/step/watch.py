@@ -23,7 +23,7 @@ from quirkpy.kernels.tree.evaluation import (
     joints_at,
     row_of_stop,
 )
-from quirkpy.kernels.tree.stops import RELEASE, SIDE, solved
+from quirkpy.kernels.tree.stops import LATCH, RELEASE, SIDE, is_latched, solved
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
@@ -149,13 +149,16 @@ def watched_stops(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them;
-    `out` is room."""
+    """For stops that hold, with how much acceleration the coordinate would go on through them; 1
+    where a latch holds, which never lets go; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
             s = watch.what[k, ONE]
-            if conditions.stops[s, HOLDS] != 0:
+            if stops.numbers[s, LATCH] != 0.0 and is_latched(s, stops, conditions):
+                watch.values[k, TRIAL] = 1.0
+                watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = 1.0, 0.0
+            elif conditions.stops[s, HOLDS] != 0:
                 conditions.stops[s, HOLDS] = 0
                 evaluate(t, y, model, conditions, scratch, out)
                 conditions.stops[s, HOLDS] = 1

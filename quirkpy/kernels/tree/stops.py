@@ -9,7 +9,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import BODY1, BODY2, Joints, Packed, Sites
 from quirkpy.kernels.base.compiled import inner, kernel
-from quirkpy.kernels.base.conditions import DECIDED, Conditions
+from quirkpy.kernels.base.conditions import DECIDED, HOLDS, Conditions
 from quirkpy.kernels.base.vectors import dot, get3
 from quirkpy.kernels.place.kinematics import joint_coordinate
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, SECOND, coordinate_row
@@ -19,9 +19,10 @@ from quirkpy.tables.tables import STOP, Selection
 
 # Columns of Stops.what: joint and coordinate. Of Stops.numbers: bound [rad] or [m]; side: 1 where
 # the coordinate must be above it, -1 below; restitution; the rate [rad/s] or [m/s] below which
-# nothing bounces.
+# nothing bounces; 1: a latch, which bounds nothing until it is reached from that side, and then
+# holds in both senses; 0: a stop.
 STOP_JOINT, STOP_COORDINATE, STOP_WIDTH = range(3)
-BOUND, SIDE, RESTITUTION, SETTLE, STOP_NUMBERS = range(5)
+BOUND, SIDE, RESTITUTION, SETTLE, LATCH, STOP_NUMBERS = range(6)
 
 #: A held stop lets go when the coordinate would leave it with more than this acceleration [rad/s2]
 #: or [m/s2].
@@ -59,7 +60,7 @@ def _stops(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
         np.zeros((len(acting), STOP_NUMBERS)),
     )
     what[:, STOP_JOINT], what[:, STOP_COORDINATE] = joints, t.element_coordinate[acting]
-    numbers[:, BOUND : SETTLE + 1] = t.element_numbers[acting, : SETTLE + 1]
+    numbers[:, :STOP_NUMBERS] = t.element_numbers[acting, :STOP_NUMBERS]
     return Stops(what, numbers), packed.carriers[joints, BODY1], packed.carriers[joints, BODY2]
 
 
@@ -79,6 +80,12 @@ def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
     return tuple(f"{name} {side}" for name, side in zip(stop_names(selection), sides, strict=True))
 
 
+def latch_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
+    """The labels of those that are latches."""
+    labels = zip(stop_labels(selection, stops), stops.numbers[:, LATCH].tolist(), strict=True)
+    return tuple(label for label, latch in labels if latch != 0.0)
+
+
 @inner
 def clearance(
     k: int, stops: Stops, conditions: Conditions, joints: Joints, sites: Sites, frames: Floats
@@ -88,6 +95,19 @@ def clearance(
     value, rate = joint_coordinate(stops.what[k, STOP_COORDINATE], joints, sites, frames)
     side, more = stops.numbers[k, SIDE], 0.0 if conditions.stops[k, DECIDED] == 0 else LEEWAY
     return side * (value - stops.numbers[k, BOUND]) + more, side * rate
+
+
+@inner
+def is_latched(s: int, stops: Stops, conditions: Conditions) -> bool:
+    """Whether latch s holds, or the one at the same place that is reached from the other side."""
+    for k in range(stops.what.shape[0]):
+        alike = (
+            stops.numbers[k, LATCH] != 0.0 and stops.numbers[k, BOUND] == stops.numbers[s, BOUND]
+        )
+        there = alike and stops.what[k, STOP_COORDINATE] == stops.what[s, STOP_COORDINATE]
+        if there and conditions.stops[k, HOLDS] != 0:
+            return True
+    return False
 
 
 @inner

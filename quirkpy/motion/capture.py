@@ -9,9 +9,18 @@ import numpy as np
 
 from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
 from quirkpy.kernels.step.batch import AT_REST
+from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
-from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING, stops_of
+from quirkpy.kernels.tree.stops import (
+    BOUND,
+    LATCH,
+    SETTLE,
+    SIDE,
+    STOP_COORDINATE,
+    TOUCHING,
+    stops_of,
+)
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy
@@ -20,8 +29,11 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
+from quirkpy.motion.course import Jump
 from quirkpy.motion.driver import state_at
 
+#: How far from its bounds a coordinate counts that has none [rad] or [m].
+FAR = 1e6
 #: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
 #: [1].
 INTO_STOP = 1e-9
@@ -32,11 +44,13 @@ NEARER = 20
 
 class Catch(NamedTuple):
     """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far
-    poses [m or rad] and velocities [m/s or rad/s] were moved."""
+    poses [m or rad] and velocities [m/s or rad/s] were moved; the impact: the bodies on the joints,
+    with the velocities before and after, and the stops that took part."""
 
     state: State
     loss: float
     moved: Floats
+    jump: Jump | None = None
 
 
 def catch(clusters: Clusters, state: State) -> Catch:
@@ -62,22 +76,42 @@ def _caught(hold: Hold, state: State) -> Catch:
         if not beyond.any():
             break
         holding |= beyond
-    speeds_of(posed)[:] = speeds_of(before)
-    hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
-    after, changed = hold.velocities_after_impact(posed, holding)
+    if moved[0] <= START_TOLERANCE and not holding.any():
+        posed = before  # not to be touched by a bit
+    else:
+        speeds_of(posed)[:] = speeds_of(before)
+        hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
+    after, changed, pushing = hold.velocities_after_impact(posed, holding)
     made = hold.state_of(after)
+    labels = tuple(np.array(hold.engine.labels)[pushing].tolist())
+    jump = Jump.between(state.t, bodies_of(posed), bodies_of(after), labels)
     loss = (
         energy(state.instant(hold.engine.selection)).kinetic - energy(hold.instant(after)).kinetic
     )
-    return Catch(made, loss, np.array([moved[0], changed]))
+    return Catch(made, loss, np.array([moved[0], changed]), jump)
 
 
 def clearances(at: Instant) -> Floats:
     """How far coordinates are from the bounds of the stops that act, on the free side, and the rate
-    of that (2, n)."""
+    of that (2, n).  Latches bound nothing: far away, and at rest."""
     stops = stops_of(at.selection, pack(at.selection.tables))[0]
     value, rate = at.coordinates(stops.what[:, STOP_COORDINATE]).T
-    return np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
+    found = np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
+    return np.where(stops.numbers[:, LATCH] == 0.0, found, [[FAR], [0.0]])
+
+
+def hold_at_latches(clusters: Clusters, state: State) -> State:
+    """The state held by the latches at whose places it stands still, as a run that begins in it
+    is."""
+    layout = clusters.layout
+    if not layout.latches:
+        return state
+    stops = layout.stops
+    here, rate = state.instant(clusters.selection).coordinates(stops.what[:, STOP_COORDINATE]).T
+    there = abs(here - stops.numbers[:, BOUND]) <= TOUCHING
+    there &= ~layout.bounding & (abs(rate) <= stops.numbers[:, SETTLE])
+    labels = (label for label, at in zip(layout.labels, there, strict=True) if at)
+    return state.changed(held=tuple(dict.fromkeys((*state.held, *labels))))
 
 
 class Hold:
@@ -126,12 +160,13 @@ class Hold:
         e.python.raise_pending()
         return after, moved
 
-    def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float]:
-        """The velocities after the impact, and their largest change: no stop that is reached is run
-        into, and none that pushes would have to pull, which it would have to where they part
-        without it."""
+    def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float, Bools]:
+        """The velocities after the impact, their largest change, and the stops that take part: none
+        that is reached is run into, and none that pushes would have to pull, which it would have to
+        where they part without it.  Latches that hold do so in both senses."""
         free = ~holding & (clearances(self.instant(posed))[0] > TOUCHING)
-        pushing = np.zeros_like(holding)
+        latches = self.engine.model.stops.numbers[:, LATCH] != 0.0
+        pushing = holding & latches
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
             slow = -AT_REST - INTO_STOP * moved[1]
@@ -139,9 +174,9 @@ class Hold:
             if into.min(initial=0.0) >= slow:
                 break
             pushing[int(np.argmin(into))] = True
-            for s in np.flatnonzero(pushing):
+            for s in np.flatnonzero(pushing & ~latches):
                 others = pushing.copy()
                 others[s] = False
                 if clearances(self.instant(self.onto(posed, others)[0]))[1][s] > 0.0:
                     pushing = others
-        return after, float(moved[1])
+        return after, float(moved[1]), pushing

@@ -1,0 +1,86 @@
+"""Impulses of joints and stops where velocities jump."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.base.states import angular_of, linear_of, vectors_from
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.analysis import Pull, holds
+from quirkpy.mechanics.equation import multipliers_of
+from quirkpy.mechanics.instant import Instant
+
+
+class Impulse(NamedTuple):
+    """What a joint does to a body in an impact: a force impulse [N s], and a couple impulse about
+    its mass centre [N m s], both in N (3,)."""
+
+    force: Floats
+    couple: Floats
+
+
+class Impact(NamedTuple):
+    """The part of a joint, or of a stop that holds, in an impact: time [s], its name, its impulse
+    on each moving body, and the kinetic energy that it takes [J]; below zero where it gives some.
+
+    The impulses of all that take part at one time add up to what the momenta of each body change,
+    and what they take to what its kinetic energy does.  Where joints are redundant, theirs are the
+    least of many."""
+
+    t: float
+    joint: str
+    impulse: dict[str, Impulse]
+    lost: float
+
+
+class Shock(NamedTuple):
+    """The largest force impulse [N s] and couple impulse [N m s] of a joint on any body."""
+
+    force: float
+    couple: float
+
+
+def impacts(at: Instant, v: Floats, omega: Floats) -> tuple[Impact, ...]:
+    """Who does what in an impact; at: just after it, with the stops that took part; v in N, omega
+    in body axes (nb, 3): just before."""
+    inertia, mass = at.selection.tables.body_inertia, at.selection.tables.body_mass
+    spun = np.einsum("nij,nj->ni", inertia, at.omega - omega)
+    found = holds(at, multipliers_of(at, vectors_from(mass[:, None] * (at.v - v), spun)))
+    turns = at.frames.axes[: len(at.r)]
+    mean = vectors_from(at.v + v, np.einsum("nij,nj->ni", turns, at.omega + omega)) / 2.0
+    motion = dict(zip(found, mean, strict=True))
+    sources = dict.fromkeys(pull.source for pulls in found.values() for pull in pulls)
+    made = (_impact(at.t, source, found, motion) for source in sources)
+    return tuple(impact for impact in made if impact.impulse)
+
+
+def _impact(
+    t: float, source: str, found: dict[str, tuple[Pull, ...]], motion: dict[str, Floats]
+) -> Impact:
+    """The part of one joint; motion: half the sum of the velocities before and after of each body
+    (6,)."""
+    mine = {
+        body: Impulse(pull.force, pull.torque)
+        for body, pulls in found.items()
+        for pull in pulls
+        if pull.source == source and (pull.force.any() or pull.torque.any())
+    }
+    given = [
+        one.force @ linear_of(motion[body]) + one.couple @ angular_of(motion[body])
+        for body, one in mine.items()
+    ]
+    return Impact(t, source, mine, -float(sum(given)))
+
+
+def shocks(impacts: tuple[Impact, ...]) -> dict[str, Shock]:
+    """The largest impulses of each joint."""
+    out: dict[str, Shock] = {}
+    for impact in impacts:
+        largest = out.get(impact.joint, Shock(0.0, 0.0))
+        for one in impact.impulse.values():
+            force, couple = (float(np.linalg.norm(part)) for part in one)
+            largest = Shock(max(largest.force, force), max(largest.couple, couple))
+        out[impact.joint] = largest
+    return out

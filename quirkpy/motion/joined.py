@@ -1,0 +1,230 @@
+"""`JoinedTrajectory`: runs that follow each other, each under joints and forces of its own."""
+
+from __future__ import annotations
+
+import dataclasses
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Sequence
+from typing import Any, Self
+
+import numpy as np
+
+from quirkpy.kernels.base.states import ledger_of, zero_rows
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.impulses import Impact
+from quirkpy.mechanics.sensing import SensorState
+from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import NOTHING_HELD, Counts, Course, Happening
+from quirkpy.motion.interpolation import Between, before, time_within
+from quirkpy.motion.readings import ForceCourse, JointCourse, LatchCourse
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.part import PartError
+
+#: Runs, each with the time at which its own begins [s].
+Pieces = tuple[tuple[float, Trajectory], ...]
+
+
+class JoinedTrajectory(Trajectory):
+    """A run made of pieces: what a `Trajectory` has, asked of the piece in which a time lies.
+
+    switchings: the work [J] that switching put in at the beginning of each piece (p,); switched: so
+    far, at each row [J] (k,).  energy + dissipated + lost - work - switched stays what it was."""
+
+    switchings: Floats
+
+    def __init__(self, system: System, pieces: Pieces, switchings: Sequence[float]) -> None:
+        self._pieces, self.switchings = pieces, np.array(switchings, dtype=float)
+        first = pieces[0][1]
+        start = first.start if first.system is system else first.start.on(system.selection)
+        super().__init__(system, start, first.settings, join_courses(pieces, system))
+
+    @abstractmethod
+    def over(self, change: Callable[[Trajectory], Trajectory]) -> Self:
+        """A run with each of the pieces of this one changed."""
+
+    def _told(self, state: State, begins: float) -> State:
+        """A state of a piece as one of the whole."""
+        return dataclasses.replace(state, t=state.t + begins) if begins else state
+
+    @property
+    def beginnings(self) -> Ints:
+        """The pieces that begin with a switch (s,)."""
+        return np.arange(1, len(self._pieces))
+
+    # --- pieces -----------------------------------------------------------------------------------
+    @property
+    def pieces(self) -> Pieces:
+        """The runs of which it is made, each with the time at which its own begins [s]."""
+        return self._pieces
+
+    def stretches(self) -> Iterator[tuple[slice, Trajectory]]:
+        """The pieces with the rows that they have in the whole."""
+        first = 0
+        for _, run in self._pieces:
+            yield slice(first, first + len(run.t)), run
+            first += len(run.t)
+
+    def each(self, values: Sequence[float] | Floats) -> Floats:
+        """A value of each piece at all of its rows (k,)."""
+        return np.repeat(values, [len(run.t) for _, run in self._pieces])
+
+    def _piece_at(self, t: float) -> tuple[float, Trajectory, float]:
+        """The piece in which a time of the whole lies: when its own time begins, the run, and its
+        own time; at a switch the later one."""
+        begins, run = [pair for pair in self._pieces if pair[0] + float(pair[1].t[0]) <= t][-1]
+        return begins, run, min(t - begins, float(run.t[-1]))
+
+    def _along(self, name: str) -> Floats:
+        """A figure of each row, piece by piece (k, ...)."""
+        return np.concatenate([getattr(run, name) for _, run in self._pieces])
+
+    # --- states -----------------------------------------------------------------------------------
+    def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
+        for (rows, run), (begins, _) in zip(self.stretches(), self._pieces, strict=True):
+            if k < rows.stop:
+                own = run.final if k == rows.stop - 1 else run.states[k - rows.start]
+                return self._told(own, begins)
+        raise IndexError(k)
+
+    def at(self, t: float) -> State:
+        """The state at any time, under the joints and forces that acted then; at a switch the one
+        with which it goes on."""
+        k = before(self.t, time_within(t, self.t))
+        if self.t[k] == t:
+            return self._state(k)
+        begins, run, own = self._piece_at(t)
+        return self._told(run.at(own), begins)
+
+    def rows_at(self, t: float) -> Floats:
+        """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
+        _, run, own = self._piece_at(t)
+        return run.rows_at(own)
+
+    def ledger_at(self, t: float) -> tuple[State, float, float]:
+        """The state at a time between two stored ones, with what loads have put in and dampers have
+        taken out [J]."""
+        begins, run, own = self._piece_at(t)
+        state, into, out = run.ledger_at(own)
+        k = next(rows.start for rows, other in self.stretches() if other is run)
+        return (
+            self._told(state, begins),
+            float(self.work[k]) + into,
+            float(self.dissipated[k]) + out,
+        )
+
+    def highest(self, measure: Callable[[Floats], Floats]) -> float:
+        """The largest of anything that states have, as `Trajectory.highest`, in any piece."""
+        return max(run.highest(measure) for _, run in self._pieces)
+
+    def passing(self, t: float, margin: Callable[[State], float]) -> float:
+        """When a margin passes zero, as `Trajectory.passing`, within the piece of that time."""
+        begins, run, own = self._piece_at(t)
+        return begins + run.passing(own, lambda state: margin(self._told(state, begins)))
+
+    @property
+    def between(self) -> Between:
+        """Curves between rows are those of the pieces, for at a switch poses may snap."""
+        raise PartError(
+            "between: this run has several pieces; ask each of them: `for _, piece in run.pieces`."
+        )
+
+    def sampled(self, step: float) -> Self:
+        """This run with states at least every `step` [s], piece by piece."""
+        return self.over(lambda run: run.sampled(step))
+
+    # --- bodies and joints ------------------------------------------------------------------------
+    def __getitem__(self, name: str) -> Any:
+        """A body, a joint or a sensor through all pieces, as of a `Trajectory`."""
+        if name in self.start.bodies:
+            return super().__getitem__(name)
+        courses = [run[name] for _, run in self._pieces]
+        if isinstance(courses[0], SensorState):
+            return SensorState(*map(np.concatenate, zip(*courses, strict=True)))
+        if isinstance(courses[0], LatchCourse):
+            return LatchCourse.of(name, self.course.stops, self.course.held, len(self.t))
+        if isinstance(courses[0], ForceCourse):
+            return ForceCourse(self, name)
+        figures = (
+            [getattr(one, field) for one in courses] for field in ("angle", "travel", "rate")
+        )
+        angle, travel, rate = (
+            None if some[0] is None else np.concatenate(some) for some in figures
+        )
+        return JointCourse(angle, travel, rate, self, name)
+
+    # --- ledger -----------------------------------------------------------------------------------
+    @cached_property
+    def kinetic(self) -> Floats:
+        """Kinetic energy [J] (k,)."""
+        return self._along("kinetic")
+
+    @cached_property
+    def potential(self) -> Floats:
+        """Potential energy of all forces that acted then and have one [J] (k,)."""
+        return self._along("potential")
+
+    @cached_property
+    def switched(self) -> Floats:
+        """Work that switching has put in so far [J] (k,)."""
+        return self.each(np.cumsum(self.switchings))
+
+    @cached_property
+    def impacts(self) -> tuple[Impact, ...]:
+        """The part of each joint and stop in each jump of the velocities, as in a `Trajectory`."""
+        return tuple(
+            impact._replace(t=impact.t + begins)
+            for begins, run in self._pieces
+            for impact in run.impacts
+        )
+
+    @cached_property
+    def momentum(self) -> Floats:
+        """Sum of m v over the moving bodies, in N [kg m/s] (k, 3)."""
+        return self._along("momentum")
+
+    @cached_property
+    def angular_momentum(self) -> Floats:
+        """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
+        return self._along("angular_momentum")
+
+
+def join_courses(pieces: Pieces, system: System) -> Course:
+    """All pieces as one course, on the coordinates of a system; the ledger goes on."""
+    columns: list[tuple[Floats, ...]] = []
+    events: list[Happening] = []
+    counts, ledger = np.zeros(3, dtype=int), zero_rows()
+    for begins, run in pieces:
+        names, c = list(run.start.joints), run.course
+        rows = c.states.copy()
+        ledger_of(rows)[:] += ledger
+        ledger = ledger_of(rows)[-1].copy()
+        which = [names.index(name) for name in system.initial.joints]
+        columns.append((c.t + begins, rows, c.angles[:, which], c.drift, c.tails()))
+        events += [event._replace(t=event.t + begins) for event in c.events]
+        counts += c.counts
+    t, states, angles, drift, tails = (np.concatenate(some) for some in zip(*columns, strict=True))
+    last, stops = pieces[-1][1].course, every_stop(pieces)
+    return Course(
+        t, states, angles, drift, last.stop, tuple(events), Counts(*(int(c) for c in counts)),
+        last.step, holding(pieces, stops), stops, last.merged, tails if tails.size else last.tail,
+        tuple(jump._replace(t=jump.t + t) for t, run in pieces for jump in run.course.jumps),
+    )  # fmt: skip
+
+
+def every_stop(pieces: Pieces) -> tuple[str, ...]:
+    """The stops that act in any piece."""
+    return tuple(dict.fromkeys(label for _, run in pieces for label in run.course.stops))
+
+
+def holding(pieces: Pieces, stops: tuple[str, ...]) -> Bools:
+    """Which stops hold in each row; those that do not act hold nothing (k, ns)."""
+    if not stops:
+        return NOTHING_HELD
+    made = []
+    for _, run in pieces:
+        held = np.zeros((len(run.t), len(stops)), dtype=bool)
+        held[:, [stops.index(label) for label in run.course.stops]] = run.course.held
+        made.append(held)
+    return np.concatenate(made)

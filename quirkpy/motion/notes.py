@@ -1,0 +1,103 @@
+"""`Notes`: what has happened in a run, from what the kernels note."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quirkpy.kernels.base.conditions import HOLDS
+from quirkpy.kernels.base.states import bodies_of, quantities_of, with_ledger
+from quirkpy.kernels.step.impacts import HELD, HELD_ON, JUMP, POSE, RELEASED, Rows
+from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.analysis import drives_against
+from quirkpy.mechanics.clusters import Entry
+from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.instant import Instant
+from quirkpy.motion.course import Happening, Jump
+from quirkpy.motion.events import StopReached, Watched
+
+#: The name of what happens where branches of motion meet.
+SINGULAR_POSE = "singular pose"
+#: The names of what happens where a start moves against its joints, and where a run can no longer
+#: hold some.
+TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
+
+
+class Notes:
+    """Events of a run and jumps of its velocities, in their order."""
+
+    def __init__(self, entry: Entry, watched: Sequence[Watched]) -> None:
+        self.entry, self.layout, self.watched = entry, entry.layout, watched
+        self.events: list[Happening] = []
+        self.jumps: list[Jump] = []
+
+    def take(self, rows: Rows, noted: int) -> None:
+        """Keep what the last call has noted."""
+        for t, what, which, lost in rows.notes[:noted].tolist():
+            if what == JUMP:
+                self.jumps.append(self._jump(t, rows, int(which)))
+            else:
+                self.add(t, int(what), int(which), lost)
+
+    def add(self, t: float, what: int, which: int, lost: float) -> None:
+        """Keep what a note means, if it is no jump; what joints go on taking belongs to the event
+        with which it began."""
+        if what == HELD_ON:
+            k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
+            self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
+        elif what != JUMP:
+            self.events.append(self._happening(t, what, which, lost))
+
+    def begin_with(self, event: Happening, before: Floats, after: Floats | None) -> None:
+        """Keep what joints took from the start: states (nb, STATE_WIDTH) before and, if it is
+        known, after."""
+        self.events.insert(0, event)
+        if after is not None:
+            self.jumps.insert(0, Jump.between(event.t, before, after))
+
+    def end_at(self, t: float) -> None:
+        """Forget what came after a time [s]."""
+        self.events = [event for event in self.events if event.t <= t]
+        self.jumps = [jump for jump in self.jumps if jump.t <= t]
+
+    def _jump(self, t: float, rows: Rows, which: int) -> Jump:
+        moved = rows.jumps[which]
+        there = Jump.between(t, bodies_of(moved[0]), bodies_of(moved[1]))
+        before, after = self._bodies(there.before), self._bodies(there.after)
+        return Jump(t, before, after, self.labels_of(rows.struck[which]))
+
+    def _bodies(self, rows: Floats) -> Floats:
+        """The rows of all bodies, from those of what the run moves."""
+        return bodies_of(self.entry.expand(with_ledger(rows)))
+
+    def labels_of(self, held: Bools) -> tuple[str, ...]:
+        """The stops that hold."""
+        return tuple(label for label, on in zip(self.layout.labels, held, strict=True) if on)
+
+    def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
+        """What a note of the kernels means."""
+        if what in (POSE, HELD):
+            name = SINGULAR_POSE if what == POSE else TOOK_HOLD
+            return Happening(t, name, (), self.layout.loop(which), lost)
+        event = self.watched[which].event
+        if isinstance(event, StopReached):
+            word = "released" if what == RELEASED else "reached"
+            return Happening(t, f"{event.name} {word}", joints=(event.joint,))
+        return Happening(t, event.name, self.watched[which].sensors)
+
+    def add_jam(self, engine: Engine, t: float, rows: Floats, stop: int) -> None:
+        """Keep which stop is in the way of which drives, as the joints say where the run has ended;
+        rows: of the bodies there (nb, STATE_WIDTH)."""
+        holding = engine.conditions.stops[:, HOLDS] != 0
+        holding[stop] = True
+        at = Instant(
+            engine.selection, t, *quantities_of(rows), engine.conditions.near,
+            self.labels_of(holding),
+        )  # fmt: skip
+        drives = drives_against(at, int(np.sum(holding[:stop])))
+        label, joint = self.layout.labels[stop], self.layout.stops.what[stop, STOP_JOINT]
+        name = f"{label.rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
+        held = engine.selection.tables.joint_names[joint]
+        self.events.append(Happening(t, name, joints=tuple(dict.fromkeys((held, *drives)))))

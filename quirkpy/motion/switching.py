@@ -1,0 +1,280 @@
+"""Runs in which what acts is switched on the way: at a time, or where an event is located."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Callable, Sequence
+from typing import NamedTuple, Self
+
+from quirkpy import doors
+from quirkpy.kernels.act.wrenches import LOST
+from quirkpy.kernels.base.states import ledger_of
+from quirkpy.kernels.step.integrator import START_TOLERANCE
+from quirkpy.mechanics.analysis import energy, slipping
+from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.meeting import gaps
+from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
+from quirkpy.motion.capture import catch
+from quirkpy.motion.course import Course, Happening, Jump, Stop
+from quirkpy.motion.driver import TAKES
+from quirkpy.motion.joined import JoinedTrajectory, Pieces
+from quirkpy.motion.move import Progress, move_to, stand
+from quirkpy.motion.notes import TOOK_HOLD
+from quirkpy.motion.settings import Settings, check_end, check_settings
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.checks import show
+from quirkpy.parts.event import Event
+from quirkpy.parts.part import PartError
+from quirkpy.parts.switch import Switch
+
+
+class SwitchedTrajectory(JoinedTrajectory):
+    """A run with switches: what a `Trajectory` has, and `switches`, those that have happened, each
+    the beginning of one more of its `pieces`.
+
+    A switch stands in `events`, and so does what joints took that took hold there, which `lost`
+    counts as well; what it changed of the potential energy is in `switched`."""
+
+    def __init__(
+        self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]
+    ) -> None:
+        super().__init__(pieces[0][1].system, pieces, switchings)
+        self.switches = switches
+
+    def over(self, change: Callable[[Trajectory], Trajectory]) -> Self:
+        """A run with each of the pieces of this one changed."""
+        pieces = tuple((begins, change(run)) for begins, run in self.pieces)
+        return type(self)(pieces, self.switchings.tolist(), self.switches)
+
+
+class Handover(NamedTuple):
+    """How joints and forces come to act on a state: the system that they make, beginning in the
+    state on its joints; the work of switching [J]; what joints took as they took hold [J]; what
+    happened; how velocities jumped, if they did."""
+
+    system: System
+    work: float
+    lost: float
+    events: tuple[Happening, ...]
+    jumps: tuple[Jump, ...] = ()
+
+    def note(self, course: Course) -> Course:
+        """The course that begins so, with what was taken and what happened there."""
+        states = course.states.copy()
+        ledger_of(states)[:, LOST] += self.lost
+        events, jumps = (*self.events, *course.events), (*self.jumps, *course.jumps)
+        return course._replace(states=states, events=events, jumps=jumps)
+
+
+def simulate_switching(
+    system: System, duration: float, settings: Settings, stop: Sequence[Event],
+    switches: Sequence[Switch], progress: Progress,
+) -> SwitchedTrajectory:  # fmt: skip
+    """Move a system for `duration` [s], with switches on the way."""
+    span, begun = check_settings(duration, settings), system.initial.t
+    check_end(begun, span)
+    check_switches(system, switches, stop, begun, begun + span)
+    with doors.progress.show_run(progress, begun, begun + span) as tell:
+        return Flight(system, begun + span, settings, tuple(stop), tuple(switches)).fly(tell)
+
+
+class Flight:
+    """A run with switches while it is made."""
+
+    def __init__(
+        self, system: System, end: float, settings: Settings, stop: tuple[Event, ...],
+        switches: tuple[Switch, ...],
+    ) -> None:  # fmt: skip
+        self.system, self.end, self.settings = system, end, settings
+        self.stop, self.switches = stop, switches
+        self.handover = Handover(system, 0.0, 0.0, ())
+        self.runs: list[Trajectory] = []
+        self.works: list[float] = []
+
+    def fly(self, tell: Callable[[float], None] | None) -> SwitchedTrajectory:
+        """Piece after piece, until the end; what is computed goes with any error."""
+        self.add_piece(tell)
+        for switch in self.switches:
+            if not self.has_come(switch):
+                break
+            self.handover = take_hold(self.handover.system, self.runs[-1], switch)
+            self.add_piece(tell)
+        return self.joined()
+
+    def add_piece(self, tell: Callable[[float], None] | None) -> None:
+        """Move until the next switch, or the end."""
+        try:
+            self._keep(self._moved(tell))
+        except Exception as error:
+            if hasattr(error, "trajectory"):
+                self._keep(error.trajectory)
+                error.trajectory = self.joined()
+            raise
+
+    def _moved(self, tell: Callable[[float], None] | None) -> Trajectory:
+        """The next piece."""
+        system, until, events = self.handover.system, self.end, self.stop
+        switch = self.switches[len(self.runs)] if len(self.runs) < len(self.switches) else None
+        when = self.end if switch is None else switch.when
+        if isinstance(when, Event):
+            events = (*events, dataclasses.replace(when, terminal=True))
+        else:
+            until = min(until, when)
+        left = self._steps_left()
+        if system.initial.t >= until or left == 0:
+            return stand(system)
+        return move_to(
+            system, until, dataclasses.replace(self.settings, max_steps=left), events, tell
+        )
+
+    def _steps_left(self) -> int | None:
+        """How many steps may still be taken; None: any number."""
+        most = self.settings.max_steps
+        return None if most is None else most - sum(run.counts.steps for run in self.runs)
+
+    def _keep(self, run: Trajectory) -> None:
+        """Let a piece follow those before, beginning as joints have taken hold."""
+        course = self.handover.note(run.course)
+        if self._steps_left() == 0 and run.counts.steps == 0:
+            course = course._replace(stop=Stop.STEPS)
+        self.runs.append(Trajectory(run.system, run.start, self.settings, course))
+        self.works.append(self.handover.work)
+
+    def has_come(self, switch: Switch) -> bool:
+        """Whether the last piece has ended with a switch, and not with the run."""
+        run, when = self.runs[-1], switch.when
+        if not isinstance(when, Event):
+            return run.stop is Stop.END and float(run.t[-1]) >= when
+        last = {event.name for event in run.events if event.t == run.t[-1]}
+        over = {event.name for event in self.stop if event.terminal}
+        return run.stop is Stop.EVENT and when.name in last and over.isdisjoint(last)
+
+    def joined(self) -> SwitchedTrajectory:
+        """The pieces so far as one run."""
+        pieces = tuple((0.0, run) for run in self.runs)
+        return SwitchedTrajectory(pieces, self.works, self.switches[: len(pieces) - 1])
+
+
+# --- the switch -----------------------------------------------------------------------------------
+def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
+    """A switch at the end of a run of a system: joints that it brings take hold, momenta kept."""
+    new = apply_switch(system, switch)
+    new = new.begun_in(run.final)
+    state, at = new.initial, new.instant()
+    check_reach(switch, at)
+    before, caught = energy(at), catch(new.clusters, state)
+    work = before.potential - float(run.potential[-1])
+    told = [Happening(state.t, switch.name, joints=name_changes(system, new))]
+    if caught.moved.max() <= START_TOLERANCE:
+        return Handover(new.at(state), work, 0.0, tuple(told))
+    if caught.moved[0] > switch.reach:
+        raise switch.refuse(
+            f"at t = {state.t:.9g} s taking hold would move a body by {caught.moved[0]:.3g} m or "
+            f"rad (reach {switch.reach:g}); {WAY_OUT}."
+        )
+    lost = before - energy(caught.state.instant(new.selection))
+    if abs(lost) > TAKES * before.kinetic:
+        told.append(Happening(state.t, TOOK_HOLD, joints=slipping(at), lost=lost))
+    assert caught.jump is not None
+    return Handover(new.at(caught.state), work, lost, tuple(told), (caught.jump,))
+
+
+#: What to do where a switch cannot take hold.
+WAY_OUT = "switch where the ends meet, or give the switch a larger reach"
+
+
+def apply_switch(system: System, switch: Switch) -> System:
+    """The system with what acts after a switch, not yet at its state."""
+    joints, forces = system.selection.joint_names, force_names(system)
+    if switch.joints is not None:
+        joints = known_names(switch, "joint", switch.joints, system.tables.joint_names)
+    if switch.forces is not None:
+        forces = known_names(switch, "force", switch.forces, system.tables.force_names)
+    new = system.choosing(joints, forces)
+    if not switch.parameters:
+        return new
+    tables = system.tables.with_parameters({name: dict(some) for name, some in switch.parameters})
+    return new.on_tables(tables, new.initial)
+
+
+def begin_as(system: System, start: State) -> System:
+    """The system beginning as a piece of a run did, to the bit."""
+    there = start.on(system.selection)
+    return system.at(dataclasses.replace(there, step=start.step, held=start.held))
+
+
+def force_names(system: System) -> tuple[str, ...]:
+    """Names of the forces that act."""
+    return tuple(system.tables.force_names[k] for k in system.selection.forces)
+
+
+def known_names(
+    switch: Switch, noun: str, names: tuple[str, ...], known: tuple[str, ...]
+) -> tuple[str, ...]:
+    """Names, when the system knows all of them."""
+    for name in names:
+        if name not in known:
+            raise switch.refuse(
+                f"there is no {noun} {name!r}; the {noun}s here are: {', '.join(known) or 'none'}; "
+                "list what is to act later under candidates=."
+            )
+    return names
+
+
+def name_changes(old: System, new: System) -> tuple[str, ...]:
+    """The joints that act in one of two systems, and not in the other."""
+    before, after = old.selection.joint_names, new.selection.joint_names
+    return (*(n for n in after if n not in before), *(n for n in before if n not in after))
+
+
+def check_reach(switch: Switch, at: Instant) -> None:
+    """Refuse joints whose ends are further apart than a switch reaches."""
+    for k in at.selection.joints:
+        joint = at.selection.tables.joints[k]
+        worst = max(gaps(at, joint), key=lambda gap: gap.size)
+        if not worst.size <= switch.reach:
+            raise switch.refuse(
+                f"at t = {at.t:.9g} s the ends of joint {joint.name!r} are {worst} apart (reach "
+                f"{switch.reach:g}); {WAY_OUT}."
+            )
+
+
+# --- what is asked for ----------------------------------------------------------------------------
+def check_switches(
+    system: System, switches: Sequence[Switch], stop: Sequence[Event], begun: float, end: float
+) -> None:
+    """Refuse switches that a run from one time to another [s] cannot make."""
+    if not isinstance(switches, (list, tuple)):
+        raise PartError(
+            f"simulate: switches is {show(switches)}, but must be a list of switches, such as "
+            "[qp.Switch(10.0, joints=['lock'])]."
+        )
+    before = begun
+    for switch in switches:
+        if not isinstance(switch, Switch):
+            raise PartError(f"simulate: {show(switch)} in switches= is no Switch.")
+        if isinstance(switch.when, Event):
+            check_event(switch, switch.when, stop)
+        else:
+            before = check_time(switch, switch.when, before, end)
+        system = apply_switch(system, switch)
+
+
+def check_event(switch: Switch, when: Event, stop: Sequence[Event]) -> None:
+    """Refuse the event of a switch that another event of the run is called by."""
+    if any(isinstance(event, Event) and event.name == when.name for event in stop):
+        raise switch.refuse(
+            f"its event and one in stop= are both called {when.name!r}; give one of them another "
+            "name."
+        )
+
+
+def check_time(switch: Switch, when: float, before: float, end: float) -> float:
+    """The time of a switch [s]; refused before that of the switch before, or beyond the run."""
+    if before < when < end:
+        return when
+    raise switch.refuse(
+        f"when is {when:g} s, but must lie after {before:g} s, where the run or the switch before "
+        f"begins, and before {end:g} s, where the run ends."
+    )

@@ -1,0 +1,46 @@
+"""`Latch`: what catches a coordinate of a joint where it comes by, and holds it."""
+
+from __future__ import annotations
+
+from quirkpy.parts.checks import number, positive
+from quirkpy.parts.force import Element
+from quirkpy.parts.forces import OnCoordinate
+from quirkpy.parts.part import checked
+
+
+def _sense(value: object) -> int:
+    if type(value) is not int or value not in (-1, 0, 1):
+        raise ValueError(
+            f"is {value!r}, but must be +1 (caught as it grows), -1 (as it falls) or 0 (both ways)"
+        )
+    return value
+
+
+class Latch(OnCoordinate):
+    """Catches a coordinate of a joint: ``Latch("flat", hinge, at=0.0, sense=+1)``.
+
+    at [rad] or [m]: where it catches; sense: +1 as the coordinate grows, -1 as it falls, 0 both
+    ways.  A run that comes by that way is caught in a plastic impact, whose impulse is in
+    `run.impacts`, and held there in both senses, whatever pulls, until a `Switch` leaves the latch
+    out.  What the impact takes counts as dissipated.  Until then it bounds nothing; a joint that
+    begins at its place, slower than `settle` [rad/s or m/s], is held at once.  It acts while its
+    joint is active."""
+
+    at: float = checked(number, kw_only=True)
+    sense: int = checked(_sense, default=0, kw_only=True)
+    settle: float = checked(positive, default=1e-4, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        self._doubt("at", self.at)
+
+    def elements(self) -> tuple[Element, ...]:
+        """A stop for each way in which it catches."""
+        name = self._coordinate().name
+        return tuple(
+            Element(
+                "stop", joint=self.joint, coordinate=name,
+                numbers=(self.at, side, 0.0, self.settle, 1.0),
+            )
+            for side in ((1.0, -1.0) if self.sense == 0 else (-float(self.sense),))
+        )  # fmt: skip

@@ -1,0 +1,62 @@
+"""`Switch`: what acts from a time or an event of a run on."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from quirkpy.parts.checks import number, optional, positive, show, text, texts
+from quirkpy.parts.event import Event
+from quirkpy.parts.part import Part, checked
+
+
+def _moment(value: Any) -> float | Event:
+    if isinstance(value, Event):
+        return value
+    try:
+        return number(value)
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"is {show(value)}, but must be a time [s] or an event, such as qp.AtRest()"
+        ) from None
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError(f"is the text {show(value)}, but must be a list of names: [{value!r}]")
+    return texts(value)
+
+
+def _parameters(value: Any) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]:
+    """{"spring": {"stiffness": 0.1}} as pairs, which do not change."""
+    pairs = value.items() if isinstance(value, Mapping) else value
+    try:
+        parted = [(name, dict(fields)) for name, fields in pairs]
+    except (TypeError, ValueError):
+        raise TypeError(
+            f"is {show(value)}, but must be a dict, such as {{'spring': {{'stiffness': 0.1}}}}"
+        ) from None
+    return tuple((name, tuple(fields.items())) for name, fields in parted)
+
+
+class Switch(Part):
+    """What acts from a moment of a run on: ``Switch(10.0, joints=("lock",), forces=("pull",))``.
+
+    when: a time [s], or an event, at whose located time it happens; of several switches each is
+    waited for when the one before has happened.  joints, forces: the names of all that act from
+    then on, as in `System.choosing`; None: those that acted before.  parameters: new values of
+    fields of parts, by their names: ``{"spring": {"stiffness": 0.1}}``.
+
+    Joints that take hold do so as in a plastic impact: momenta are kept, and poses brought onto
+    them if that moves no body further than `reach` [m or rad], else the run is refused."""
+
+    when: float | Event = checked(_moment)
+    joints: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)
+    forces: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)
+    parameters: Any = checked(_parameters, default=(), kw_only=True)
+    reach: float = checked(positive, default=1e-3, kw_only=True)
+    name: str = checked(text, default="switch", kw_only=True)
+
+    def validate(self) -> None:
+        if self.joints is None and self.forces is None and not self.parameters:
+            raise self.refuse("it changes nothing; give joints=, forces= or parameters=.")

@@ -114,8 +114,8 @@ class LatchCourse:
 
     @classmethod
     def of(cls, name: str, stops: Sequence[str], held: Bools, rows: int) -> LatchCourse:
-        """That of a latch, from which stops hold at each row (k, ns), by their labels: on either
-        side of it."""
+        """The course of a latch, from which stops hold at each row (k, ns), by their labels: it
+        holds where one of its two sides does."""
         mine = [label.rsplit(" ", 1)[0] == name for label in stops]
         if not any(mine):
             return cls(np.zeros(rows, dtype=bool))

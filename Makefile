@@ -3,11 +3,12 @@
 PYTHON ?= python3
 VENV := .venv
 PY := $(VENV)/bin/python
+CODE := quirkpy/machine_code
 
 .DEFAULT_GOAL := help
 .DELETE_ON_ERROR:
 .NOTPARALLEL:
-.PHONY: help run test check attack fuzz bench docs clean
+.PHONY: help run test check attack fuzz bench docs wheel clean
 unexport PYTHONWARNINGS PYTHONHOME PYTHONPATH PYTHONDONTWRITEBYTECODE
 
 help:  ## Say what there is to make
@@ -19,10 +20,10 @@ run: $(VENV)/run.stamp  ## Explore the pair of CubeSats; open out/cubesat_pair.h
 	@$(PY) -m quirkpy report out/cubesat_pair.db --out $(addprefix out/cubesat_pair,.html .graphml .json .png)
 	@echo "Open out/cubesat_pair.html in a browser: it shows every shape and plays every motion."
 
-# Kernels are compiled once, beside the pass that does without, before many workers would each.
+# Kernels are compiled once, beside the pass that does without, before many workers would wait for them.
 test: $(VENV)/dev.stamp  ## Run all tests; the short ones must cover 95 % of the package
 	@rm -f .coverage
-	@$(PY) demos/cubesat_pair.py > /dev/null & compiling=$$!; \
+	@$(PY) -m quirkpy warm > /dev/null & compiling=$$!; \
 	NUMBA_DISABLE_JIT=1 $(PY) -m pytest -q -m kernels --cov --cov-report= && wait $$compiling
 	@$(PY) -m pytest -n auto --dist loadgroup --cov --cov-append --cov-fail-under=95
 
@@ -47,16 +48,26 @@ docs: $(VENV)/docs.stamp  ## Build the documentation into out/docs
 	@$(PY) -m sphinx -W --keep-going -q docs out/docs
 	@echo "out/docs/index.html"
 
+# The machine code is for this Python, this numba and processors of x86-64-v3; elsewhere kernels are compiled as ever.
+wheel: $(VENV)/package.stamp  ## Build a wheel in dist that brings the kernels' machine code
+	@rm -rf build dist/quirkpy-*.whl $(CODE)
+	@$(PY) -m quirkpy warm --into $(CODE)
+	@tags=$$($(PY) -c 'import sys, sysconfig as s; \
+	print("--python-tag=cp%d%d" % sys.version_info[:2], "--plat-name=" + s.get_platform())'); \
+	$(PY) -m pip wheel -q --disable-pip-version-check --no-deps --wheel-dir dist \
+	--config-settings="--build-option=$$tags" .; made=$$?; rm -rf build $(CODE); exit $$made
+	@ls dist/quirkpy-*.whl
+
 clean:  ## Remove all that make has made, .venv included
-	@rm -rf $(VENV) out build dist *.egg-info .coverage .coverage.*
+	@rm -rf $(VENV) out build dist $(CODE) *.egg-info .coverage .coverage.*
 	@rm -rf .hypothesis .import_linter_cache .mypy_cache .pytest_cache .ruff_cache
 	@find . -name __pycache__ -prune -exec rm -rf {} +
 
 # --- setting up: a stamp per kind of installation; a changed setup.cfg installs again --------------------
 # $(call install,what): quiet when it succeeds, all of pip's words when it fails; a comma in `what` would end it
 comma := ,
-install = @echo "Installing $(1) into $(VENV) ..."; \
-	words=$$($(PY) -m pip install --disable-pip-version-check --editable "$(1)" 2>&1) \
+install = @echo "Installing $(1) into $(VENV) ..."; $(installing)
+installing = words=$$($(PY) -m pip install --disable-pip-version-check --editable "$(1)" 2>&1) \
 	|| { printf '%s\n' "$$words"; exit 1; }
 
 # Not every machine can have the other programs: then the speed is measured without them, and they are tried again.
@@ -68,8 +79,10 @@ $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	$(call install,.)
 	@touch $@
 
-$(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
-	$(call install,.[plots$(comma)report])
+# Kernels are compiled while pip fetches what draws.
+$(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/package.stamp
+	@echo "Compiling the kernels, and installing .[plots$(comma)report] into $(VENV) ..."; \
+	$(PY) -m quirkpy warm & compiling=$$!; $(call installing,.[plots$(comma)report]) && wait $$compiling
 	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp

@@ -1,7 +1,7 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out
 DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, own-forces, settling, exploring, mission,
+Sections: evaluation, precision, four-bars, cubes, many, own-forces, settling, exploring, mission,
 reductions, robustness, scheduling, startup, references; without any, all.  --out writes the tables
 into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside it; with
 some sections, only their tables and targets."""
@@ -23,6 +23,7 @@ from benchmarks import (
     evaluators,
     exploring,
     fourbars,
+    many,
     mission,
     own_forces,
     peers,
@@ -41,6 +42,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "precision": precision.measure,
     "four-bars": lambda quick, out: fourbars.measure(quick),
     "cubes": lambda quick, out: cubes.measure(quick),
+    "many": lambda quick, out: many.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),

@@ -25,6 +25,8 @@ from quirkpy.tables import Tables, compile
 
 SIDE, STIFFNESS, DAMPING, THRESHOLD, LONGEST = 0.1, 10.0, 0.02, 1e-8, 20.0
 EXACT = 1e-7  # [rad]
+#: When the energy is below the threshold [s].
+CUBES_END = 5.27
 #: Of ours: methods and tolerances that are tried.
 OURS: tuple[tuple[Method, float], ...] = (
     ("dop853", 2e-7),

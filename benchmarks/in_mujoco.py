@@ -100,9 +100,10 @@ CUBES = (
 )
 
 
-def cubes(integrator: str, step: float) -> SimpleNamespace:
-    """The second cube on its hinge, pulled by a tendon; the model is built anew."""
-    head = OPTION.format(0, 0, 0, integrator, step, "enable")
+def cubes(integrator: str, step: float, energy: str = "enable") -> SimpleNamespace:
+    """The second cube on its hinge, pulled by a tendon; the model is built anew.  energy: whether
+    it is computed."""
+    head = OPTION.format(0, 0, 0, integrator, step, energy)
     made = mujoco.MjModel.from_xml_string(CUBES.format(head, _row([0.01 / 6.0] * 3)))
     return SimpleNamespace(model=made, data=mujoco.MjData(made))
 
@@ -130,3 +131,20 @@ def run_cubes(m: SimpleNamespace, threshold: float, block: int) -> float:
         now = energy[0] + energy[1], float(angle[0])
     x = (before[0] - threshold) / (before[0] - now[0])
     return before[1] + x * (now[1] - before[1])
+
+
+def many_cubes(
+    integrator: str, step: float, duration: float, runs: int, threads: int
+) -> tuple[Callable[[], object], Callable[[], float]]:
+    """Work that moves as many pairs of cubes by `mujoco.batch`, and the angle at which the first
+    ends."""
+    from mujoco.batch import Batch  # since 3.17
+
+    made = Batch(cubes(integrator, step, "disable").model, nsim=runs, nthread=threads)
+    angle = made.bind("qpos")
+
+    def work() -> None:
+        made.reset(stage=mujoco.mjtStage.mjSTAGE_NONE.value)
+        made.step(nstep=round(duration / step))
+
+    return work, lambda: float(angle[0, 0])

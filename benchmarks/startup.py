@@ -23,6 +23,7 @@ system = cubes.build()
 system.simulate(1.0)
 print(imported - begin, time.perf_counter() - imported)
 """
+WARM = "import sys; from quirkpy.cli import main; sys.exit(main(['warm', '--json']))"
 MEMORY = r"""
 import json, pathlib, re, resource, time
 from benchmarks import trees
@@ -88,6 +89,11 @@ def measure(quick: bool) -> Measured:
             f"{said.partition(';')[0].strip() or 'nothing'}"
         )
         rows.append(["first simulation, empty cache", f"{sum(seconds):.1f} s", note])
+        with tempfile.TemporaryDirectory() as folder:
+            done = json.loads(process(WARM, NUMBA_CACHE_DIR=folder)[0])
+        figures["all kernels, two processes"] = done["seconds"]
+        words = f"{len(done['ready'])} kernels, {done['compiled']} functions"
+        rows.append(["`quirkpy warm`, empty cache", f"{done['seconds']:.1f} s", words])
     for keep in ("all", "ends"):
         rows.append(_memory(64 if quick else 512, 2.0 if quick else 10.0, keep, figures))
     return Measured([Sheet("Beginning, and memory", ["what", "measured", "note"], rows)], figures)

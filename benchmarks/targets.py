@@ -78,6 +78,11 @@ TARGETS = [
     *_evaluations(),
     *_motions(),
     Target(
+        "two cubes, many in one call to 1e-7 rad, runs/s of a thread", "many, runs/s", ">=", 25e3
+    ),
+    Target("the same, faster than mujoco.batch Euler by", "many / mujoco.batch", ">=", 15.0),
+    Target("the same, two threads faster than one by", "many, two threads", ">=", 1.8),
+    Target(
         "spring as a compiled law, against the built-in one",
         "spring between two cubes, compiled law",
         "<=",
@@ -140,6 +145,7 @@ TARGETS = [
     Target("first simulation after the import, warm cache [s]", "first run, warm", "<=", 1.0),
     Target("first simulation, empty cache [s]", "first run, cold", "<=", 20.0),
     Target("lines that say that it compiles once, empty cache", "lines, cold", ">=", 1.0),
+    Target("all kernels, empty cache, two processes [s]", "all kernels, two processes", "<=", 25.0),
     Target("memory, ball chain 512, 10 s, all states kept [MB]", "memory 512, all", "<=", 300.0),
     Target("the same, both ends kept [MB]", "memory 512, ends", "<=", 300.0),
 ]

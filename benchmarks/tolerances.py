@@ -18,7 +18,7 @@ from quirkpy.kernels.base.states import attitudes_of, bodies_of, positions_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.methods import Method
 from quirkpy.mechanics.engine import Engine
-from quirkpy.motion.driver import Driver, new_rows
+from quirkpy.motion.driver import Driver
 from quirkpy.motion.settings import Settings
 
 #: Tip of `falling_chain(8)` at 5 s: two methods of order 8 and two programs agree to about 1e-12.
@@ -155,7 +155,7 @@ def interpolated(
 
 
 def _inside(d: Driver, e: Engine, begun: float) -> Iterator[tuple[float, ...]]:
-    arrays, rows = d.run_arrays, new_rows(1, d.y, d.tail, len(e.conditions.near), 0, 0)
+    arrays, rows = d.run_arrays, d.empty_rows(1)
     integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, True, 1)
     first = arrays.lines[[0, steps.BEGIN]].copy()
     integrator.advance(arrays, e.model, e.conditions, e.scratch, d.table, d.watch, rows, False, 1)

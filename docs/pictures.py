@@ -13,7 +13,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 import matplotlib
-from draw import bodies, forces, joints, primitives
+from draw import bodies, forces, functions, joints, primitives
 from draw.card import SETTINGS, Card
 
 
@@ -21,7 +21,7 @@ def pictures() -> dict[str, Callable[[Card], None]]:
     """Functions by the name of the class that they draw: point_on_line draws PointOnLine."""
     return {
         name.title().replace("_", ""): draw
-        for module in (bodies, joints, forces, primitives)
+        for module in (bodies, functions, joints, forces, primitives)
         for name, draw in vars(module).items()
         if inspect.isfunction(draw)
         and draw.__module__ == module.__name__

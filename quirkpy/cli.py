@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file
+from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -67,7 +67,7 @@ def main(words: Sequence[str] | None = None) -> int:
             check_places(asked)
             answer: Answer = asked.command(asked)
             interrupts.check()
-        except (KeyboardInterrupt, Exception) as error:
+        except (KeyboardInterrupt, SystemExit, Exception) as error:
             if asked.debug:
                 raise
             return report_end(asked, error)
@@ -87,7 +87,12 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
             asked, f"memory ran out{far}; {word_written(asked)}; ask for less at once."
         )
     sentence = str(error)
-    if not isinstance(error, (PartError, OSError)):
+    if isinstance(error, SystemExit):
+        sentence = (
+            f"a file that was read ended Python (exit {error.code}); put what it does beneath "
+            "`if __name__ == '__main__':`."
+        )
+    elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
     elif written(asked):
         sentence = (
@@ -203,6 +208,7 @@ def parser() -> argparse.ArgumentParser:
     words_of_simulate(command(simulate, "move a system, or run a demo"))
     words_of_check(command(check, "say what a study or a system is made of, and whether it can be"))
     command(demos, "list the demos")
+    words_of_warm(command(warm, "compile all kernels now, for an image or a cluster"))
     return out
 
 
@@ -267,6 +273,14 @@ def words_of_check(it: argparse.ArgumentParser) -> None:
         "file",
         type=Path,
         help="a Python file that defines `study` or `system`, or what to_json wrote",
+    )
+
+
+def words_of_warm(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy warm` may be asked."""
+    it.add_argument("--workers", type=_count, default=2, metavar="N", help="processes (default 2)")
+    it.add_argument(
+        "--into", type=Path, metavar="FOLDER", help="copy the machine code there, for a wheel"
     )
 
 
@@ -421,7 +435,7 @@ def _load_definition(path: Path) -> Any:
         module = module_of(path)
         return _study_of(module, path) if hasattr(module, "study") else _system_of(module, path)
     if path.suffix == ".json":
-        return from_json(path.read_text(encoding="utf-8"))
+        return from_json(readable(path, "check").read_bytes())
     raise PartError(
         f"{str(path)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
     )
@@ -471,6 +485,14 @@ def demos(asked: argparse.Namespace) -> Answer:
         found[path.name] = said.partition("\n")[0]
     width = max(map(len, found), default=0)
     return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
+
+
+def warm(asked: argparse.Namespace) -> Answer:
+    """`quirkpy warm`"""
+    from quirkpy import warm as warming
+
+    done = warming.warm(asked.workers, asked.into)
+    return Answer(str(done), done._asdict())
 
 
 # --- files of users -------------------------------------------------------------------------------

@@ -10,6 +10,7 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
+    from quirkpy.formats import csv as csv
     from quirkpy.formats import json as json
     from quirkpy.formats import npz as npz
     from quirkpy.views import charts as charts
@@ -33,7 +34,7 @@ if TYPE_CHECKING:
 
 #: The package of each module that there is a way to.
 ROOMS = {
-    **dict.fromkeys(("json", "npz"), "quirkpy.formats"),
+    **dict.fromkeys(("csv", "json", "npz"), "quirkpy.formats"),
     **dict.fromkeys(
         (
             "charts",

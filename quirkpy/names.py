@@ -26,12 +26,13 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residua
 from quirkpy.mechanics.equation import Matrices
 from quirkpy.mechanics.state import BodyState, JointState, SensorState, State
 from quirkpy.motion.course import Stop
+from quirkpy.motion.runs import Runs
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.couplings import Gear, Prescribed
-from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.fields import (
     Charge,
     Coulomb,
@@ -56,7 +57,9 @@ from quirkpy.parts.forces import (
     SprungHinges,
     ViscousHinges,
 )
+from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
+from quirkpy.parts.joint_laws import CompiledJointLaw, JointLaw, Servo, TapeSpring
 from quirkpy.parts.joints import (
     Cylindrical,
     Distance,
@@ -91,7 +94,7 @@ from quirkpy.parts.primitives import (
     Primitive,
     SameOrientation,
 )
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunction
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.parts.switch import Switch
@@ -115,6 +118,8 @@ __all__ = [
     "Chosen",
     "CoincidentPoints",
     "CompiledForce",
+    "CompiledFunction",
+    "CompiledJointLaw",
     "Coordinate",
     "Coulomb",
     "Cylinder",
@@ -149,6 +154,7 @@ __all__ = [
     "Joint",
     "JointDamper",
     "JointFriction",
+    "JointLaw",
     "JointSpring",
     "JointState",
     "JointStop",
@@ -193,8 +199,10 @@ __all__ = [
     "Prescribed",
     "Primitive",
     "Prismatic",
+    "Product",
     "Pull",
     "Quaternion",
+    "Ramp",
     "Reaction",
     "ReactionWheel",
     "ReconfigurationGraph",
@@ -203,6 +211,7 @@ __all__ = [
     "Revolute",
     "Robustness",
     "Rope",
+    "Runs",
     "Safety",
     "SafetyTraits",
     "SameOrientation",
@@ -212,8 +221,10 @@ __all__ = [
     "Sensor",
     "SensorState",
     "SensorsMeet",
+    "Servo",
     "SettleRule",
     "Shape",
+    "Sine",
     "Site",
     "Sphere",
     "Spherical",
@@ -224,9 +235,13 @@ __all__ = [
     "StayTogether",
     "Stop",
     "Study",
+    "Sum",
     "Superconductor",
     "Switch",
+    "TapeSpring",
+    "Threshold",
     "Thruster",
+    "TimeFunction",
     "Trajectory",
     "Universal",
     "Vector",

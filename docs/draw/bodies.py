@@ -157,6 +157,16 @@ def switch(on: Card) -> None:
     on.disc((80, 24), 3, FREE, FREE)
 
 
+def threshold(on: Card) -> None:
+    """A measured number rises to a level."""
+    on.plot("t", "hinge.angle")
+    on.line(*((26 + t, 28 + 60 * smooth(t / 112)) for t in range(0, 113, 4)), width=1.4)
+    on.line((24, 66), (144, 66), colour=PALE, dashed=True)
+    on.text((34, 74), "level", PALE, side="left")
+    on.disc((87, 66), 4, FREE, FREE)
+    on.text((114, 56), "event", FREE)
+
+
 def schedule(on: Card) -> None:
     """Values at knots, held, joined by lines or smoothly."""
     on.plot("t", "value")

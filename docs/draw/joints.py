@@ -233,6 +233,30 @@ def hinge_spring(on: Card) -> None:
     on.text((50, 104), "-k x - c x'", LOAD)
 
 
+def servo(on: Card) -> None:
+    """A motor at a hinge turns an arm to where its target is."""
+    _hinge(on)
+    on.disc((46, 36), 11, LOAD)
+    on.line((46, 36), (112, 54), colour=PALE, dashed=True)
+    on.text((106, 44), "target", PALE)
+    on.turn((46, 36), 58, "flat", 38, -20, LOAD)
+    on.text((52, 104), "-k e - c e'", LOAD)
+
+
+def tape_spring(on: Card) -> None:
+    """The moment of a tape spring over its angle: linear, a snap, a plateau on either side."""
+    on.arrow((10, 60), (152, 60), colour=INK, width=0.8)
+    on.arrow((80, 10), (80, 108), colour=INK, width=0.8)
+    on.text((140, 50), "angle", size=6.2)
+    on.text((86, 110), "moment", side="left", size=6.2)
+    right = [(80, 60), (89, 88), (91, 92.5), (94, 95)]
+    fall = [(94 + 20 * s, 95 - 23 * smooth(s)) for s in STEPS]
+    left = [(14, 36), (66, 36), (70, 37.5), (73, 41)]
+    on.line(*left, *right, *fall, (148, 72), colour=LOAD, width=1.5)
+    on.text((110, 99), "peak")
+    on.text((130, 82), "plateau")
+
+
 def joint_spring(on: Card) -> None:
     """A spring along the coordinate of a slide."""
     _slide(on)

@@ -1,7 +1,7 @@
 """Clearance along a whole run: how near bodies come to each other, and where they collide.
 
 Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see
-`kernels/advancement.py`, and of pairs with a mesh `meshes.py`."""
+`kernels/solid/advancement.py`, and of pairs with a mesh `clearance/meshes.py`."""
 
 from __future__ import annotations
 

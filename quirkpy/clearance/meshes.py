@@ -1,5 +1,5 @@
-"""The clearance of skins along a motion: what `kernels/advancement.py` does for built-in shapes,
-with python-fcl.
+"""The clearance of skins along a motion: what `kernels/solid/advancement.py` does for built-in
+shapes, with python-fcl.
 
 Curves, bounds and search are the same.  A look says how far two skins are apart, and along which
 direction n.  No point moves faster than the curve allows; and along n, carried along by either
@@ -85,8 +85,8 @@ def pass_by(
     passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids,
     skins: list[Skin], motions: Motions,
 ) -> Floats:  # fmt: skip
-    """What `kernels.advancement.pass_by` answers, row by row, for pairs of which at least one is a
-    mesh."""
+    """What `kernels.solid.advancement.pass_by` answers, row by row, for pairs of which at least one
+    is a mesh."""
     out = np.zeros((len(pairs), FOUND_WIDTH))
     for n, (i, j) in enumerate(pairs):
         one, two = (int(solids.what[k, SOLID_BODY]) for k in (i, j))

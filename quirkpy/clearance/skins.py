@@ -24,6 +24,8 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import Tables
 
+#: A sum or product of normals shorter than this share of the longest has no direction [1].
+NO_NORMAL = 1e-9
 #: How far apart [m], below zero a depth, and the direction from the first to the second.
 Apart: TypeAlias = tuple[float, Floats]
 
@@ -277,7 +279,7 @@ class Couple:
         for (i, j), outwards in zip(rows[:FACES], (mine + other)[:FACES], strict=False):
             every += list(across_edges(self.one.corners[i], self.two.corners[j] @ T.T, outwards))
         sizes = np.linalg.norm(every, axis=1)
-        units = [d / s for d, s in zip(every, sizes, strict=True) if s > 1e-9 * sizes.max()]
+        units = [d / s for d, s in zip(every, sizes, strict=True) if s > NO_NORMAL * sizes.max()]
         return list(distinct(np.array(units)))
 
     def _touching_faces(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Ints:
@@ -347,9 +349,8 @@ def distinct(directions: Floats) -> Floats:
 
 def skins_of(t: Tables) -> list[Skin]:
     """The skins of all solids; made once for the same bodies."""
-    known: list[Skin] | None = t.of_bodies.get("skins")
-    if known is None:
-        known = t.of_bodies["skins"] = [
-            Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)
-        ]
-    return known
+    return t.once(_skins_of)
+
+
+def _skins_of(t: Tables) -> list[Skin]:
+    return [Skin(shape, point, axes) for _, shape, point, axes in placed_shapes(t)]

@@ -21,7 +21,7 @@ from quirkpy.explore.model.ways import Entered, Way
 from quirkpy.explore.rows import MAKING, NOTES, ORDER, Damage, copy_good, damage_of, hash_of
 from quirkpy.explore.run.records import Record, Told, check_outcome, check_reached
 from quirkpy.maths.warnings import HOUSE
-from quirkpy.parts.files import path_of
+from quirkpy.parts.files import readable
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import reason_of, told
 
@@ -52,7 +52,7 @@ class Journal:
     that a record leads to is none of the study."""
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
-        self.path, self.read_only = None if path is None else path_of(path, "journal"), read_only
+        self.path, self.read_only = None if path is None else readable(path, "journal"), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
         self.damaged: list[tuple[str, str]] = []
         self.verified = self.notes_missing = False

@@ -43,7 +43,7 @@ def to_json(what: Part | State | Multibody | Scope) -> str:
     ).document(what)
 
 
-def from_json(text: str, modules: Iterable[str] = ()) -> Any:
+def from_json(text: str | bytes, modules: Iterable[str] = ()) -> Any:
     """What `to_json` wrote, bit for bit.
 
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may

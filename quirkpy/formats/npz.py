@@ -21,15 +21,15 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import bodies_of, is_row, zero_rows
+from quirkpy.kernels.base.states import bodies_of, zero_rows
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.files import FilePath, path_of, replacing
+from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
@@ -69,7 +69,7 @@ def save(run: Trajectory, path: FilePath) -> None:
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     """The run that `save` wrote; see `from_json` for `modules`."""
-    name = str(path_of(path, "load"))
+    name = str(readable(path, "load"))
     arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
     extra |= {
@@ -127,7 +127,7 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, enum.Enum):
         return {"type": type(value).__name__, "name": value.name}
     if RECORDS.get(type(value).__name__) is type(value):
-        fields = vars(value) if dataclasses.is_dataclass(value) else value._asdict()
+        fields = fields_in(value)
         kept = {
             name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
         }
@@ -138,6 +138,13 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
+
+
+def fields_in(record: Any) -> dict[str, Any]:
+    """The fields of a record by name, without what has been derived from them."""
+    if not dataclasses.is_dataclass(record):
+        return dict(record._asdict())
+    return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def is_told(name: str, value: Any) -> bool:
@@ -233,7 +240,8 @@ def _check_course(course: Course, system: System) -> None:
         array = getattr(course, name)
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
-    if not _is_plain(course):
+    layouts = system.clusters.layout, system.clusters.merged_layout
+    if not _is_plain(course) or course.stops not in [layout.labels for layout in layouts]:
         raise ValueError("its course is none that a run can have left")
 
 
@@ -247,8 +255,11 @@ def _is_plain(course: Course) -> bool:
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
-        and (not stops or (course.held.shape == (rows, stops) and course.held.dtype == bool))
+        and isinstance(course.held, np.ndarray)
+        and course.held.dtype == bool
+        and (course.held.shape == (rows, stops) or not (stops or course.held.size))
         and (course.merged is None or are_rows(course.merged))
+        and np.isfinite(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)]).all()
         and are_tails(course.tail, rows)
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
@@ -284,11 +295,6 @@ def is_jump(value: Any, course: Course) -> bool:
             for rows in (value.before, value.after)
         )
     )
-
-
-def are_rows(array: Floats) -> bool:
-    """Whether an array holds rows of states (n, STATE_WIDTH)."""
-    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
 
 
 def are_tails(array: Floats, rows: int) -> bool:

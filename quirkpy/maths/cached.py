@@ -1,4 +1,4 @@
-"""`cached_property` without a lock.
+"""What is computed once: `cached_property` without a lock, and `once`.
 
 Before Python 3.12 that of `functools` holds one lock for all objects of a class while a value is
 computed.  Where values ask each other across objects, two threads then wait for each other for
@@ -8,7 +8,11 @@ the bit; both get the one that is kept."""
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, TypeVar
+
+Owner = TypeVar("Owner")
+Value = TypeVar("Value")
 
 if TYPE_CHECKING or sys.version_info >= (3, 12):
     from functools import cached_property as cached_property
@@ -29,3 +33,15 @@ else:
                 return self
             value = self.compute(instance)
             return instance.__dict__.setdefault(self.name, value)
+
+
+def once(
+    kept: dict[Callable[[Owner], Any], Any], make: Callable[[Owner], Value], of: Owner
+) -> Value:
+    """What a function makes of an object: made when it is first asked for, and kept by function.
+
+    Of two threads that ask at once both get the one that is kept."""
+    if make not in kept:
+        kept.setdefault(make, make(of))
+    found: Value = kept[make]
+    return found

@@ -6,3 +6,7 @@ import numpy as np
 MU0_4PI = 1e-7
 #: Relative rounding of one floating-point number (the spacing of numbers at 1) [1].
 EPS = float(np.finfo(float).eps)
+#: Least divisor [of any unit]: a quotient stays finite where what it is divided by may be zero.
+TINY = 1e-300
+#: Relative singular value below which directions depend on each other [1].
+DEPENDENT = 1e-9

@@ -19,6 +19,9 @@ deg = math.pi / 180.0
 #: Beyond a whole turn, what people write in degrees is a multiple of one of these, but for
 #: rounding: the angles of things with three, four, five, six, eight or ten sides are among them.
 DEGREES, ROUNDED = (5.0, 12.0, 18.0, 22.5), 1e-9
+#: A hundredth of a degree [rad], of which turns and what `deg` makes have whole numbers, but for
+#: rounding.
+FINE, AS_WRITTEN = 0.01 * deg, 1e-12
 
 
 class PartWarning(UserWarning):
@@ -56,12 +59,24 @@ def doubt_any(who: str, angles: Iterable[float]) -> bool:
         if abs(angle) > 2.0 * math.pi and any(
             abs(math.remainder(angle, step)) <= ROUNDED * abs(angle) for step in DEGREES
         ):
-            sentence = f"{who} {in_radians(angle)}."
-            if not (READING.get() and sentence in TOLD):
-                warn(sentence)
-            TOLD.add(sentence)
+            tell_once_read(f"{who} {in_radians(angle)}.")
             return True
     return False
+
+
+def doubt_beyond_a_turn(who: str, angle: float) -> None:
+    """Warn of an angle of more than a turn, round in degrees or not, unless it was hardly meant in
+    them: whoever means turns writes pi or `deg`, and has hundredths of a degree."""
+    if abs(angle) > 2.0 * math.pi and abs(math.remainder(angle, FINE)) > AS_WRITTEN * abs(angle):
+        tell_once_read(f"{who} {in_radians(angle)}.")
+
+
+def tell_once_read(sentence: str) -> None:
+    """Warn, unless a document is read and somebody has been told of the part that it was written
+    of."""
+    if not (READING.get() and sentence in TOLD):
+        warn(sentence)
+    TOLD.add(sentence)
 
 
 @contextlib.contextmanager

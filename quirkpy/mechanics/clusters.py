@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    as_many,
     attitudes_of,
     bodies_of,
     positions_of,
@@ -24,7 +25,7 @@ from quirkpy.kernels.step.projection import project
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.engine import Engine, Layout
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 from quirkpy.tables.merge import Merger, merge
@@ -143,7 +144,7 @@ class Clusters:
         rounding."""
         y, drift = with_ledger(rows), np.zeros(2)
         with self.lend() as e:
-            e.turn_to(angles_of(start.instant()))
+            e.turn_to(start.angles)
             e.hold(start.held)
             e.set_time(start.t)
             project(y, e.model, e.conditions, e.scratch, drift)
@@ -167,11 +168,6 @@ def contract_rows(merger: Merger, rows: Floats) -> Floats:
     out = zero_rows(len(many), many.shape[1] + n - nb)
     gather(many, merger.leader, merger.place[merger.leader], nb, out)
     return out.reshape(*rows.shape[:-2], *out.shape[1:])
-
-
-def as_many(rows: Floats) -> Floats:
-    """Rows of any number of states, as kernels take them (k, n, STATE_WIDTH)."""
-    return np.ascontiguousarray(rows).reshape(-1, *rows.shape[-2:])
 
 
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:

@@ -6,10 +6,12 @@ from collections.abc import Iterator
 
 import numpy as np
 
-from quirkpy.kernels.act import courses
+from quirkpy.kernels.act import courses, measures
 from quirkpy.kernels.base.arrays import Joints
 from quirkpy.kernels.base.states import (
+    attitudes_of,
     bodies_of,
+    positions_of,
     quantities_of,
     spins_of,
     velocities_of,
@@ -17,9 +19,10 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.users.packing import pack
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
-from quirkpy.tables.tables import CALLBACK, LAW, Selection, Tables
+from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection, Tables
 
 #: Rows whose elements are looked at in one call.
 AT_ONCE = 4096
@@ -44,7 +47,7 @@ def kinetic_along(tables: Tables, states: Floats) -> Floats:
 def potential_along(selection: Selection, t: Floats, states: Floats, angles: Floats) -> Floats:
     """Potential energy [J] of every active force that has one, at each row (k,)."""
     kinds = selection.tables.element_kind[selection.elements]
-    if np.isin(kinds, (CALLBACK, LAW)).any():
+    if np.isin(kinds, (CALLBACK, *OF_USERS_CODE)).any():
         rows = instants(selection, t, states, angles)
         return np.array([float(at.loads.potential.sum()) for at in rows])
     packed, n = pack(selection.tables), states.shape[1]
@@ -60,6 +63,62 @@ def potential_along(selection: Selection, t: Floats, states: Floats, angles: Flo
         )  # fmt: skip
         out[some] = found.sum(axis=1)
     return out
+
+
+def loads_along(
+    selection: Selection, which: Ints, t: Floats, states: Floats, angles: Floats
+) -> tuple[Floats, Floats]:
+    """What some elements of a selection, users' code included, together do to each body at each row
+    (k, nb, 6), and their potential energy [J] (k,)."""
+    packed, n = pack(selection.tables), states.shape[1]
+    joints = Joints(packed.ends, packed.coordinates, np.zeros(angles.shape[1]))
+    wrenches, found = zero_vectors(len(t), n), np.zeros((len(t), len(which)))
+    measures.loads_along(
+        t, states, angles, which, packed.elements, joints, packed.schedules, packed.bodies,
+        packed.sites, ground_frames(n - 1), np.empty(2), wrenches, found,
+    )  # fmt: skip
+    asked = which[selection.tables.element_kind[which] == CALLBACK]
+    if len(asked):
+        alone = Selection(selection.tables, selection.joints, selection.forces)
+        vars(alone)["elements"] = asked
+        for k, at in enumerate(instants(alone, t, states, angles)):
+            wrenches[k, :-1] += at.loads.wrench
+            found[k, 0] += at.loads.potential.sum()
+    return wrenches[:, :-1], found.sum(axis=1)
+
+
+def centres_along(tables: Tables, which: Ints, states: Floats) -> Floats:
+    """Mass centre in N [m] of some moving bodies, at each row (k, 3)."""
+    mass = tables.body_mass[which, None]
+    moment = (positions_of(bodies_of(states)[:, which]) * mass).sum(axis=1)
+    return np.asarray(moment / mass.sum())
+
+
+def inertias_along(tables: Tables, which: Ints, states: Floats) -> Floats:
+    """Moments of inertia of some moving bodies about their common mass centre, in N [kg m2], at
+    each row (k, 3, 3)."""
+    rows, mass = bodies_of(states)[:, which], tables.body_mass[which]
+    turn = rotation_matrices(attitudes_of(rows))
+    own = np.einsum("knij,njl,knml->kim", turn, tables.body_inertia[which], turn)
+    arms = positions_of(rows) - centres_along(tables, which, states)[:, None]
+    square = np.einsum("n,kni,kni->k", mass, arms, arms)
+    outer = np.einsum("n,kni,knj->kij", mass, arms, arms)
+    return np.asarray(own + square[:, None, None] * np.eye(3) - outer)
+
+
+def momenta_along(tables: Tables, which: Ints, states: Floats) -> tuple[Floats, Floats]:
+    """Momentum in N [kg m/s] of some moving bodies, and their angular momentum about the origin of
+    N [kg m2/s], at each row (k, 3)."""
+    rows, mass = bodies_of(states)[:, which], tables.body_mass[which, None]
+    spin = np.einsum("nij,knj->kni", tables.body_inertia[which], spins_of(rows))
+    orbital = np.cross(positions_of(rows), velocities_of(rows)) * mass
+    angular = (rotate(attitudes_of(rows), spin) + orbital).sum(axis=1)
+    return np.asarray((velocities_of(rows) * mass).sum(axis=1)), np.asarray(angular)
+
+
+def rotation_matrices(q: Floats) -> Floats:
+    """Matrices of unit quaternions w x y z (..., 4): (..., 3, 3)."""
+    return np.stack([rotate(q, np.broadcast_to(e, (*q.shape[:-1], 3))) for e in np.eye(3)], axis=-1)
 
 
 def coordinates_along(tables: Tables, which: Ints, states: Floats, angles: Floats) -> Floats:

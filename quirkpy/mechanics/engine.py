@@ -3,8 +3,7 @@ in, lent by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from copy import copy
 
 import numpy as np
@@ -71,18 +70,9 @@ class Layout:
         self.tree = tree
         self._idle: list[Engine] = []
 
-    @contextmanager
-    def lend(self) -> Iterator[Engine]:
+    def lend(self) -> Loan:
         """An engine that nobody else has, as if new, until the end of the block."""
-        try:
-            engine = self._idle.pop()  # of two threads one gets it
-        except IndexError:
-            engine = Engine(self)
-        engine.begin_anew(self.selection)
-        try:
-            yield engine
-        finally:
-            self._idle.append(engine)
+        return Loan(self)
 
     def on(self, selection: Selection) -> Layout:
         """A layout for a selection that differs in the numbers of its tables alone; it shares
@@ -129,6 +119,27 @@ class Layout:
             carriers.append(nodes[a, CARRIER])
             a = nodes[a, PARENT]
         return tuple(t.joint_names[j] for j in carriers if j >= 0)
+
+
+class Loan:
+    """The block for which an engine is lent; a class, for what writes it with `yield` takes longer
+    than some questions."""
+
+    __slots__ = ("engine", "layout")
+
+    def __init__(self, layout: Layout) -> None:
+        self.layout = layout
+
+    def __enter__(self) -> Engine:
+        try:
+            self.engine = self.layout._idle.pop()  # of two threads one gets it
+        except IndexError:
+            self.engine = Engine(self.layout)
+        self.engine.begin_anew(self.layout.selection)
+        return self.engine
+
+    def __exit__(self, *_: object) -> None:
+        self.layout._idle.append(self.engine)
 
 
 class Engine:

@@ -29,6 +29,9 @@ from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import ConstraintRows, Instant
 
+#: A column is named as undetermined where it has more than this share of the largest entry of a
+#: direction [1].
+INVOLVED = 1e-3
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this
 #: (relative to the largest) is redundancy.  It lies far above the drift that rows carry (1e-9 in
 #: Runge-Kutta stages, 1e-7 at worst), so that redundant rows cannot pose as independent, and far
@@ -332,4 +335,4 @@ def _columns(directions: Floats) -> tuple[int, ...]:
     if not len(directions):
         return ()
     size = abs(directions) / abs(directions).max(axis=1, keepdims=True)
-    return tuple(int(c) for c in np.flatnonzero((size > 1e-3).any(axis=0)))
+    return tuple(int(c) for c in np.flatnonzero((size > INVOLVED).any(axis=0)))

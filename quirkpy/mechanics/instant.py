@@ -45,7 +45,7 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Site
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
-from quirkpy.tables.tables import CALLBACK, LAW, Selection
+from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection
 
 
 class ConstraintRows(NamedTuple):
@@ -137,7 +137,7 @@ class Instant:
     @cached_property
     def users(self) -> Users:
         """What users' own parts say."""
-        return Users(self.selection, self.t, self.frames)
+        return Users(self.selection, self.t, self.frames, self.near)
 
     @property
     def view(self) -> MotionView:
@@ -214,7 +214,7 @@ class Instant:
             three,
             four,
         )
-        general, driven = joints_in_python(s)
+        general, driven = s.once(joints_in_python)
         for j, where in general:
             own = t.joints[j]
             assert isinstance(own, GeneralJoint)
@@ -245,7 +245,7 @@ class Instant:
             packed.sites, self.frames.rows, wrench, potential, power,
         )  # fmt: skip
         kinds = t.element_kind[s.elements]
-        self.users.look_at_laws(np.flatnonzero(kinds == LAW), potential)
+        self.users.look_at_laws(np.flatnonzero(np.isin(kinds, OF_USERS_CODE)), potential)
         for k in np.flatnonzero(kinds == CALLBACK):
             force = t.forces[t.element_force[s.elements[k]]]
             potential[k] = self.users.energy_of(force)

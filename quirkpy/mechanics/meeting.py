@@ -8,6 +8,8 @@ import math
 import numpy as np
 
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.place.kinematics import sites_along
+from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.triples import (
     Nine,
     Triple,
@@ -16,17 +18,21 @@ from quirkpy.maths.triples import (
     sub,
     turn_back,
 )
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import numbers
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, GeneralJoint, Joint, Relation
 from quirkpy.parts.joints import Fixed
 from quirkpy.parts.primitives import Gap
+from quirkpy.tables.tables import Selection
 
 #: A further way out where a lock does not fit.
 HOLD_THEM = "; or hold the two as they stand: Fixed(..., here=True)"
 #: Ends of an active joint further apart than this [m or rad] do not meet.
 MEETING_TOLERANCE = 1e-6
+#: Those that are so much nearer, whatever rounding makes of them, do.
+MEETING_SHARE = 0.5
 
 
 def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
@@ -93,3 +99,23 @@ def check_meeting(at: Instant) -> None:
                 "or a site so that they meet, or list the joint under candidates= until they "
                 f"do{HOLD_THEM if isinstance(joint, Fixed) else ''}."
             )
+
+
+def surely_meet(selection: Selection, rows: Floats) -> Bools:
+    """At which states of all bodies (k, nb, STATE_WIDTH) the ends of all active joints are seen to
+    meet at once (k,); of others `check_meeting` says it: where joints relate coordinates, or are a
+    user's own equations, it is always asked."""
+    t = selection.tables
+    out = np.ones(len(rows), dtype=bool)
+    for joint in (t.joints[k] for k in selection.joints):
+        if not isinstance(joint, Joint) or joint.relations():
+            return np.zeros(len(rows), dtype=bool)
+        sites = sites_of(joint.sites, t.body_index, t.n_bodies)
+        ends = sites_along(rows, np.arange(2), sites)
+        points, axes = ends[..., POSITION:VELOCITY], ends[..., AXES:SPIN].reshape(-1, 2, 3, 3)
+        back = axes[:, 0].transpose(0, 2, 1)
+        d = (back @ (points[:, 1] - points[:, 0])[..., None])[..., 0]
+        turns = back @ axes[:, 1]
+        for primitive in joint.primitives():
+            out &= primitive.gaps(d, turns) <= MEETING_SHARE * MEETING_TOLERANCE
+    return out

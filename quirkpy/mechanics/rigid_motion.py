@@ -7,14 +7,14 @@ that turns by itself carries what hangs on it around.  All else is judged in N."
 from __future__ import annotations
 
 import dataclasses
+import functools
+from collections.abc import Iterable
 from dataclasses import dataclass
 
 import numpy as np
-from scipy.sparse import coo_array
-from scipy.sparse.csgraph import connected_components
 
 from quirkpy.kernels.base.states import (
-    angular_of,
+    as_many,
     attitudes_of,
     bodies_of,
     linear_of,
@@ -26,12 +26,15 @@ from quirkpy.kernels.base.states import (
     with_ledger,
     zero_vectors,
 )
+from quirkpy.kernels.place.carried import carry_along, feel, turn_axes
 from quirkpy.kernels.place.sites import axes_in_body
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import DEPENDENT
+from quirkpy.maths.pieces import firsts_of_pieces
 from quirkpy.maths.rotations import cross, product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
@@ -60,6 +63,9 @@ DISTORTION = 1e-3
 ON_ANY = kinds_where(lambda kind: kind.acts_on == "unknown")
 ANYWHERE = kinds_where(lambda kind: kind.felt == "unknown")
 TURNING = kinds_where(lambda kind: kind.felt == "turning")
+ORBITAL = (HILL,)
+#: Makes a quaternion that of the turn back.
+BACK = np.array([1.0, -1.0, -1.0, -1.0])
 #: Shifts [m] and turns [rad] that are tried: no special places.
 SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
 
@@ -102,9 +108,9 @@ class Whole:
         (..., n, 6)."""
         if self.rests:
             return zero_vectors(*rows.shape[:-1])
-        arm = positions_of(rows) - self.centre
-        v = self.velocity + cross(np.broadcast_to(self.turning, arm.shape), arm)
-        return vectors_from(v, into_body(rows, self.turning))
+        out = zero_vectors(*rows.shape[:-1])
+        carry_along(as_many(rows), self.centre, self.velocity, self.turning, as_many(out))
+        return out
 
     def centripetal(self, rows: Floats) -> Floats:
         """Accelerations of bodies that turn with the whole (n, 3)."""
@@ -121,27 +127,22 @@ class Whole:
         n, 6)."""
         if self.rests:
             return accelerations
-        u, arm = self.relative_velocities(rows), positions_of(rows) - self.centre
-        w = np.broadcast_to(self.turning, arm.shape)
-        own = into_body(rows, self.turning)
         out = accelerations.copy()
-        linear_of(out)[:] -= (
-            self.acceleration + cross(w, cross(w, arm)) + 2.0 * cross(w, linear_of(u))
-        )
-        angular_of(out)[:] -= cross(own, angular_of(u))
+        moved = self.centre, self.velocity, self.acceleration, self.turning
+        feel(as_many(rows), *moved, as_many(out))
         return out
 
     def directions(self, rows: Floats) -> Floats:
         """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing
         turns yet."""
         out = []
-        for k in np.unique(self.islands) if self.drifts.any() or self.turns.any() else ():
+        for k in pieces(self.islands) if self.drifts.any() or self.turns.any() else ():
             mine = self.islands == k
             for axis in np.eye(3):
                 if self.drifts[mine].all():
                     out.append(np.where(mine[:, None], vectors_from(axis, np.zeros(3)), 0.0))
             if self.turns[mine].all() and not self.turning[mine].any():
-                out += [np.where(mine[:, None], about, 0.0) for about in turns(rows, self.centre)]
+                out += [*np.where(mine[:, None], turns(rows, self.centre), 0.0)]
         return np.array(out).reshape(len(out), *zero_vectors(len(rows)).shape)
 
     def displacement_of_spin(self, rows: Floats, island: int) -> Floats | None:
@@ -163,7 +164,7 @@ class Whole:
         if not self.turning.any():
             return self
         turning, tables = self.turning.copy(), selection.tables
-        for k in np.unique(self.islands):
+        for k in pieces(self.islands):
             mine = self.islands == k
             if self.turns[mine].all() and self.turning[mine].any():
                 m, inertia, h = (
@@ -188,27 +189,30 @@ class Whole:
         return out
 
 
+def pieces(islands: Ints) -> list[int]:
+    """The numbers that islands have, rising."""
+    return sorted(set(islands.tolist()))
+
+
 def into_body(rows: Floats, a: Floats) -> Floats:
-    """Vectors in N, one for each body (n, 3), in body axes (..., n, 3)."""
-    back = attitudes_of(rows) * (1.0, -1.0, -1.0, -1.0)
+    """Vectors in N, one for each body (..., n, 3), in body axes (..., n, 3)."""
+    back = attitudes_of(rows) * BACK
     return rotate(back, a)
 
 
 def displacement_between(one: Floats, two: Floats) -> Floats:
     """From states to others near by: displacements in N and rotation vectors in body axes (..., n,
     6)."""
-    turn = product(attitudes_of(one) * (1.0, -1.0, -1.0, -1.0), attitudes_of(two))
+    turn = product(attitudes_of(one) * BACK, attitudes_of(two))
     turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
     return vectors_from(positions_of(two) - positions_of(one), turning)
 
 
-def turns(rows: Floats, centre: Floats) -> list[Floats]:
+def turns(rows: Floats, centre: Floats) -> Floats:
     """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N
-    (three (n, 6))."""
-    axes = (np.tile(axis, (len(rows), 1)) for axis in np.eye(3))
-    return [
-        vectors_from(np.cross(a, positions_of(rows) - centre), into_body(rows, a)) for a in axes
-    ]
+    (3, n, 6)."""
+    axes = np.eye(3)[:, None]
+    return vectors_from(cross(axes, positions_of(rows) - centre), into_body(rows, axes))
 
 
 def rotation(angle: Floats) -> Floats:
@@ -224,6 +228,10 @@ def rotation(angle: Floats) -> Floats:
     )
 
 
+#: The turn that is tried, as a quaternion.
+TURNED = rotation(TURN)
+
+
 # --- finding it -----------------------------------------------------------------------------------
 def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
     """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles
@@ -235,24 +243,29 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
         return out
     base = accelerations(engine, at.t, rows[None])[0]
     bent = distort(engine, at.t, rows)
-    for k in np.unique(groups):
+    felt = accelerations(engine, at.t, bent[None])[0]
+    for k in pieces(groups):
         mine = groups == k
         if k < 0:
             if driven:
                 out = _motion_of_drives(out, at, rows, mine) or _fit(
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
-        elif _nothing_pulls(engine, at.t, bent, mine) and not _meets_a_pull(
+        elif _nothing_pulls(engine, at.t, bent, felt, mine) and not _meets_a_pull(
             engine, at.t, rows, mine
         ):
-            turns = _nothing_turns(engine, at.t, bent, mine)
+            turns = _nothing_turns(engine, at.t, bent, felt, mine)
             out = _fit(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
     return out
 
 
 def moves_by_itself(selection: Selection) -> bool:
     """Whether some joint may move by itself, so that its rows have rates of their own."""
-    general, driven = joints_in_python(selection)
+    return selection.once(_moves_by_itself)
+
+
+def _moves_by_itself(selection: Selection) -> bool:
+    general, driven = selection.once(joints_in_python)
     return bool(general or driven or (selection.tables.row_schedule[selection.rows] >= 0).any())
 
 
@@ -268,48 +281,71 @@ def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
 def distort(engine: Engine, t: float, rows: Floats) -> Floats:
     """A state nearby in which bodies stand off the places where their forces cancel, on the
     joints."""
-    rng = np.random.default_rng(0)
     state = with_ledger(rows)
-    moved = bodies_of(state)
-    positions_of(moved)[:] += DISTORTION * rng.normal(size=(len(rows), 3))
-    attitudes_of(moved)[:] = product(
-        attitudes_of(rows), rotation(DISTORTION * rng.normal(size=(len(rows), 3)))
-    )
+    moved, (shifts, turned) = bodies_of(state), distortions(len(rows))
+    positions_of(moved)[:] += shifts
+    attitudes_of(moved)[:] = product(attitudes_of(rows), turned)
     engine.set_time(t)
     project(state, engine.model, engine.conditions, engine.scratch, np.zeros(2))
     engine.python.raise_pending()
     return moved
 
 
+@functools.cache
+def distortions(n: int) -> tuple[Floats, Floats]:
+    """How far so many bodies are put off their places [m] (n, 3), and their turns (n, 4)."""
+    rng = np.random.default_rng(0)
+    shifts = DISTORTION * rng.normal(size=(n, 3))
+    return shifts, rotation(DISTORTION * rng.normal(size=(n, 3)))
+
+
 def groups_of(engine: Engine) -> Ints:
     """Which bodies hang together by joints or forces between them, a number each; -1: held to the
     ground by joints."""
-    islands, selection, t = engine.model.islands, engine.selection, engine.selection.tables
+    known = engine.selection.made_of_rows
+    if _groups not in known:
+        known[_groups] = _groups(engine.selection, engine.model.islands)
+    found: Ints = known[_groups]
+    return found
+
+
+def _groups(selection: Selection, islands: Ints) -> Ints:
+    t = selection.tables
     if islands.max(initial=-1) < 0:
         return islands
     acting = selection.elements
-    if np.isin(t.element_kind[acting], ON_ANY).any():  # a user's own force may join any two
+    if has_kind(selection, ON_ANY):  # a user's own force may join any two
         return np.where(islands < 0, -1, 0)
     sites = np.stack([t.element_site1[acting], t.element_site2[acting], t.element_site3[acting]])
     bodies = np.append(t.site_body, -1)[sites]
     labels = np.append(islands, -1)[bodies]
     one, two = (np.concatenate([labels[i], labels[j]]) for i, j in ((0, 1), (1, 2)))
     joined = (one >= 0) & (two >= 0)
-    n = len(islands) + 1
-    links = coo_array((np.ones(joined.sum()), (one[joined], two[joined])), shape=(n, n))
-    together = connected_components(links, directed=False)[1]
+    pairs = zip(one[joined].tolist(), two[joined].tolist(), strict=True)
+    together = np.array(firsts_of_pieces(len(islands) + 1, pairs))
     return np.where(islands < 0, -1, together[islands])
 
 
-def _nothing_pulls(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+def has_kind(selection: Selection, kinds: Iterable[int]) -> bool:
+    """Whether an element of some kinds acts."""
+    return not selection.once(kinds_of).isdisjoint(kinds)
+
+
+def kinds_of(selection: Selection) -> frozenset[int]:
+    """The kinds of the elements that act."""
+    return frozenset(selection.tables.element_kind[selection.elements].tolist())
+
+
+def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: Bools) -> bool:
     """Whether the mass centre of a group moves by itself alone, as under uniform and orbital
     fields: a shift of the whole changes no acceleration beside what the turning frame of an orbit
-    makes of it."""
-    shifted = rows.copy()
+    makes of it.  felt: accelerations at rows."""
+    shifted, here = rows.copy(), felt.copy()
     positions_of(shifted)[mine] += SHIFT
-    here, there = accelerations(engine, t, np.stack([rows, shifted]))
+    there = accelerations(engine, t, shifted[None])[0]
     tables, acting = engine.selection.tables, engine.selection.elements
-    for e in acting[tables.element_kind[acting] == HILL]:
+    orbits = has_kind(engine.selection, ORBITAL)
+    for e in acting[tables.element_kind[acting] == HILL] if orbits else ():
         linear_of(here)[mine] += tables.element_numbers[e, 0] ** 2 * SHIFT * (3.0, 0.0, -1.0)
     return _is_equal_within_rounding(here, there)
 
@@ -322,14 +358,14 @@ def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     mass = tables.body_mass[mine]
     velocity = mass @ velocities_of(rows)[mine] / mass.sum()
     speed = float(np.linalg.norm(velocity))
+    if speed <= DRIFTS_NOT or has_kind(engine.selection, TURNING):
+        return False
     ends = np.stack(
         [tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]]
     )
     inside = np.append(np.append(mine, False)[tables.site_body], False)[ends]
     ties = inside.any(axis=0) & ((ends >= 0) & ~inside).any(axis=0)
-    kinds = tables.element_kind[acting]
-    turning, asked = np.isin(kinds, TURNING).any(), ties | np.isin(kinds, ANYWHERE)
-    if speed <= DRIFTS_NOT or turning or not asked.any():
+    if not (ties.any() or has_kind(engine.selection, ANYWHERE)):
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
     positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (velocity / speed)
@@ -337,18 +373,17 @@ def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     return not _is_equal_within_rounding(felt[:1], felt[1:])
 
 
-def _nothing_turns(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
+def _nothing_turns(engine: Engine, t: float, rows: Floats, felt: Floats, mine: Bools) -> bool:
     """Whether a group turned as a whole about its mass centre moves as before, turned; its mass
-    centre aside."""
-    tables, acting = engine.selection.tables, engine.selection.elements
-    if np.isin(tables.element_kind[acting], TURNING).any():
+    centre aside.  felt: accelerations at rows."""
+    if has_kind(engine.selection, TURNING):
         return False
-    centre, q = _mass_centre(engine.selection, rows, mine), rotation(TURN)
-    other = rows.copy()
+    tables, centre, q = engine.selection.tables, _mass_centre(engine.selection, rows, mine), TURNED
+    other, here = rows.copy(), felt.copy()
     positions_of(other)[mine] = centre + rotate(q, positions_of(rows)[mine] - centre)
     attitudes_of(other)[mine] = product(q, attitudes_of(rows)[mine])
     velocities_of(other)[mine] = rotate(q, velocities_of(rows)[mine])
-    here, there = accelerations(engine, t, np.stack([rows, other]))
+    there = accelerations(engine, t, other[None])[0]
     mass = tables.body_mass[mine]
     fall = np.asarray(mass @ linear_of(here)[mine] / mass.sum())
     linear_of(here)[mine] = fall + rotate(q, linear_of(here)[mine] - fall)
@@ -375,7 +410,7 @@ def _motion_of_drives(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> W
         6, 6 * n
     )
     J, rate = equation.constraint_matrix(at), at.rows.rate
-    found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=1e-9)[0]
+    found = np.linalg.lstsq(J @ rigid.T, -rate, rcond=DEPENDENT)[0]
     if abs(J @ rigid.T @ found + rate).max() > RIGID * abs(rate).max():
         return None
     velocity, turning = np.split(np.asarray(found, dtype=np.float64), 2)
@@ -406,27 +441,27 @@ def _fit(
             turning = np.zeros(3)
     if not drifts:  # carried round a point that stands still
         fall = np.asarray(np.cross(turning, velocity))
-    found = _with(whole, mine, centre, velocity, fall, turning)
-    return dataclasses.replace(
-        found, drifts=whole.drifts | (mine & drifts), turns=whole.turns | (mine & turns)
-    )
+    return _with(whole, mine, centre, velocity, fall, turning, drifts, turns)
 
 
 def _with(
-    whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats
-) -> Whole:
+    whole: Whole, mine: Bools, centre: Floats, velocity: Floats, fall: Floats, turning: Floats,
+    drifts: bool = False, turns: bool = False,
+) -> Whole:  # fmt: skip
     """The motion of the whole with another rigid motion for some bodies."""
     one = mine[:, None]
-    return dataclasses.replace(
-        whole,
-        centre=np.where(one, centre, whole.centre),
-        velocity=np.where(one, velocity, whole.velocity),
-        acceleration=np.where(one, fall, whole.acceleration),
-        turning=np.where(one, turning, whole.turning),
+    return Whole(
+        np.where(one, centre, whole.centre),
+        np.where(one, velocity, whole.velocity),
+        np.where(one, fall, whole.acceleration),
+        np.where(one, turning, whole.turning),
+        whole.islands,
+        whole.drifts | (mine & drifts),
+        whole.turns | (mine & turns),
     )
 
 
-# --- how lively a motion is -----------------------------------------------------------------------
+# --- energy and momentum beside the motion of the whole ------------------------------------------
 def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
     """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each
     group that drifts freely is taken without its drift, one that turns freely without its turning.
@@ -437,7 +472,7 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
     mass, inertia = tables.body_mass, tables.body_inertia
     if whole.drifts.any() or whole.turning.any():
         states = states.copy()
-    for g in np.unique(whole.islands) if whole.drifts.any() or whole.turning.any() else ():
+    for g in pieces(whole.islands) if whole.drifts.any() or whole.turning.any() else ():
         mine = whole.islands == g
         round_a_point = bool(whole.turning[mine].any()) and not whole.drifts[mine].all()
         if not (whole.drifts[mine].all() or round_a_point):
@@ -457,34 +492,42 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
     )
 
 
-def nodding(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """What groups that turn freely have in states (k, n, STATE_WIDTH) beyond the least energy [J]
-    with which they could have the same angular momentum, moving as one: nothing about the axis of
-    the largest moment (k,)."""
+def nutation_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
+    """Energy of nutation [J] (k,) in states (k, n, STATE_WIDTH): over all groups that turn freely
+    the sum of L.w / 2 - L^2 / (2 I), with L the angular momentum about the mass centre, w the
+    angular velocity of a rigid body that has it, and I the largest principal moment.
+
+    A rigid spin about the axis of I has none; damping within a group takes all of it and leaves
+    that spin."""
     tables, out = selection.tables, np.zeros(len(states))
-    for g in np.unique(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
+    for g in pieces(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g
-        m, inertia, its = tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
-        momentum, turning = spinning(m, inertia, its)
-        largest = np.linalg.eigvalsh(moments(m, inertia, its))[:, -1]
+        momentum, turning, sums = spinning(
+            tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
+        )
+        largest = np.linalg.eigvalsh(sums)[:, -1]
         out += 0.5 * (
             np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest
         )
     return out
 
 
-def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats]:
-    """Angular momentum about the mass centre and the angular velocity of a rigid body that has it
-    (k, 3)."""
-    momentum = angular_momentum(states, mass, inertia)
-    return momentum, np.asarray(
-        np.linalg.solve(moments(mass, inertia, states), momentum[..., None])[..., 0]
-    )
+def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Floats, Floats]:
+    """Angular momentum about the mass centre, the angular velocity of a rigid body that has it (k,
+    3), and its moments of inertia (k, 3, 3)."""
+    d, axes = _arms(mass, states), _axes(states)
+    each = np.einsum("npq,knq->knp", inertia, spins_of(states))
+    momentum, sums = _momentum(mass, d, axes, each, states), _moments(mass, inertia, d, axes)
+    return momentum, np.asarray(np.linalg.solve(sums, momentum[..., None])[..., 0]), sums
 
 
 def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
     """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
-    d, axes = _arms(mass, states), _axes(states)
+    return _moments(mass, inertia, _arms(mass, states), _axes(states))
+
+
+def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
+    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3)."""
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
         "n,kni,knj->kij", mass, d, d
     )
@@ -508,10 +551,15 @@ def angular_momentum(
     """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
     (n, 3)."""
     each = np.einsum("npq,knq->knp", inertia, spins_of(states))
-    spin = np.einsum("knip,knp->ki", _axes(states), each if stored is None else each + stored)
-    return np.asarray(
-        spin + np.einsum("n,kni->ki", mass, np.cross(_arms(mass, states), velocities_of(states)))
-    )
+    each = each if stored is None else each + stored
+    return _momentum(mass, _arms(mass, states), _axes(states), each, states)
+
+
+def _momentum(mass: Floats, d: Floats, axes: Floats, each: Floats, states: Floats) -> Floats:
+    """The same of bodies that lie at d from that centre (k, n, 3), by their axes (k, n, 3, 3);
+    each: what they have within themselves, in their axes (k, n, 3)."""
+    moved = np.einsum("n,kni->ki", mass, cross(d, velocities_of(states)))
+    return np.asarray(np.einsum("knip,knp->ki", axes, each) + moved)
 
 
 def _arms(mass: Floats, states: Floats) -> Floats:
@@ -522,4 +570,6 @@ def _arms(mass: Floats, states: Floats) -> Floats:
 
 def _axes(states: Floats) -> Floats:
     """Body axes as columns in N (k, n, 3, 3)."""
-    return rotate(attitudes_of(states)[..., None, :], np.eye(3)).swapaxes(-1, -2)
+    out = np.empty((*states.shape[:-1], 3, 3))
+    turn_axes(as_many(states), out.reshape(-1, *out.shape[-3:]))
+    return out.swapaxes(-1, -2)

@@ -10,21 +10,30 @@ import numpy as np
 
 from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
-from quirkpy.tables.tables import Tables
+from quirkpy.tables.tables import Selection
 
 #: Systems whose bodies are all larger, or which are wholly smaller, than these [m] are not
 #: ordinary; nor are those whose motions are all faster, or all slower, than these [1/s].
 SIZES, RATES = (1e-2, 10.0), (1e-2, 100.0)
 
 
-def metre(tables: Tables, rows: Floats) -> float:
+def metre(selection: Selection, rows: Floats) -> float:
     """The length [m] that is to the bodies at rows (n, STATE_WIDTH) what a metre is to ordinary
     ones."""
-    radii = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
-    apart = float(np.linalg.norm(np.ptp(positions_of(rows), axis=0))) if len(radii) else 0.0
-    return _unit(
-        float(radii.min(initial=math.inf)), max(float(radii.max(initial=0.0)), apart), SIZES
-    )
+    least, most = radii_of(selection)
+    apart = float(np.linalg.norm(np.ptp(positions_of(rows), axis=0))) if len(rows) else 0.0
+    return _unit(least, max(most, apart), SIZES)
+
+
+def radii_of(selection: Selection) -> tuple[float, float]:
+    """The least and the largest radius of gyration of the bodies [m]."""
+    return selection.once_here(_radii)
+
+
+def _radii(selection: Selection) -> tuple[float, float]:
+    t = selection.tables
+    radii = np.sqrt(np.trace(t.body_inertia, axis1=1, axis2=2) / (3.0 * t.body_mass))
+    return float(radii.min(initial=math.inf)), float(radii.max(initial=0.0))
 
 
 def per_second(stiffness: Floats) -> float:

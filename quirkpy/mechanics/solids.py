@@ -15,16 +15,16 @@ from quirkpy.tables.tables import Tables
 def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
     """The bodies that have a shape, by name, and their solids; the ball around it stands for a
     mesh.  Made once for the same bodies."""
-    known = t.of_bodies.get("solids")
-    if known is None:
-        names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
-        rows = [
-            (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
-            for body, shape, point, axes in placed_shapes(t)
-        ]
-        known = t.of_bodies["solids"] = names, built_in.solids(rows)
-    found: tuple[tuple[str, ...], Solids] = known
-    return found
+    return t.once(_solids_of)
+
+
+def _solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
+    names = tuple(body.name for body in (*t.bodies, *t.fixed) if body.shape is not None)
+    rows = [
+        (body, Sphere(shape.reach) if isinstance(shape, Mesh) else shape, point, axes)
+        for body, shape, point, axes in placed_shapes(t)
+    ]
+    return names, built_in.solids(rows)
 
 
 def placed_shapes(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:

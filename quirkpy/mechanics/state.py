@@ -11,17 +11,18 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import NO_TAIL
+from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND, latch_labels, stops_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths import quat
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.triples import (
     array,
     product_back,
 )
-from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.types import Floats, Ints, read_only
 from quirkpy.maths.warnings import doubt_any
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting, sites_in_n
@@ -111,6 +112,11 @@ def _unwrap(values: Floats) -> Any:
     return float(values[0]) if values.ndim == 1 else values[0]
 
 
+def are_rows(array: Floats) -> bool:
+    """Whether an array holds rows of states (n, STATE_WIDTH)."""
+    return bool(array.dtype == np.float64 and array.ndim == 2 and is_row(array.shape))
+
+
 @dataclass(frozen=True, eq=False)
 class State(FrozenRecord):
     """One instant: time, and per moving body (in the order of `bodies`) pose and velocity; whole
@@ -148,7 +154,7 @@ class State(FrozenRecord):
         self._check_plain()
         self._check_arrays()
         super().__post_init__()
-        self._check_numbers()
+        self.check_numbers()
 
     def _check_plain(self) -> None:
         """Refuse a time or a step that is none, and names that are none; keep them as such."""
@@ -162,18 +168,24 @@ class State(FrozenRecord):
         """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
         n = len(self.bodies)
         shapes = {"r": (n, 3), "q": (n, 4), "v": (n, 3), "omega": (n, 3)}
-        further = {"windings": (len(self.joints),), "further": (self.further.size,)}
-        for name, shape in {**shapes, **further}.items():
-            given = getattr(self, name)
-            kind = np.int64 if name == "windings" else np.float64
-            if not isinstance(given, np.ndarray) or given.dtype != kind:
-                given = self._converted(name, given)
+        for name, shape in {**shapes, "windings": (len(self.joints),)}.items():
+            given = self._as_array(name)
             if given.shape != shape:
                 raise PartError(
                     f"State: {name} has shape {given.shape}, but must have shape {shape}."
                 )
-        if not (self.merged is None or isinstance(self.merged, np.ndarray)):
-            raise PartError(f"State: merged is {show(self.merged)}, but must be None or an array.")
+        if self._as_array("further").ndim != 1:
+            raise PartError("State: further must be a row of numbers, the tail of a state.")
+        if self.merged is not None and not are_rows(self._as_array("merged")):
+            raise PartError("State: merged must be None, or rows of states of clusters.")
+
+    def _as_array(self, name: str) -> Any:
+        """A field as an array of numbers, also where it was given as a list."""
+        given = getattr(self, name)
+        kind = np.int64 if name == "windings" else np.float64
+        if isinstance(given, np.ndarray) and given.dtype == kind:
+            return given
+        return self._converted(name, given)
 
     def _converted(self, name: str, given: Any) -> Any:
         """A field of numbers as an array: whole turns as whole numbers, all else as floats."""
@@ -184,13 +196,16 @@ class State(FrozenRecord):
         object.__setattr__(self, name, array)
         return array
 
-    def _check_numbers(self) -> None:
+    def check_numbers(self) -> None:
         """Refuse poses and velocities that are not finite."""
         with np.errstate(all="ignore"):
             total = self.r.sum() + self.q.sum() + self.v.sum() + self.omega.sum()
-        if self.further.size and not np.isfinite(self.further).all():
-            row = tuple(self.further.tolist())
-            raise PartError(f"State: further is {row}, but every number must be finite.")
+        for name in ("further", "merged"):
+            rows = getattr(self, name)
+            if rows is not None and rows.size and not np.isfinite(rows).all():
+                raise PartError(
+                    f"State: {name} is {show(rows.tolist())}, but every number must be finite."
+                )
         if not math.isfinite(total):  # which their sum may be though none of them is
             for name in MOVING:
                 given = getattr(self, name)
@@ -227,6 +242,21 @@ class State(FrozenRecord):
 
         Whole turns go on for joints that act in both; a joint that takes hold anew has its angle
         between its stops."""
+        t, old = selection.tables, self._whole_turns()
+        bodies = self if self.bodies == t.body_names else self._placed_in(selection)
+        windings = np.array([old.get(name, 0) for name in t.coordinate_names], dtype=np.int64)
+        alike = _has_same_parts(self.selection, selection)
+        # What else acts may pull where a stop has pressed; a latch holds on
+        latched = () if alike or not self.held else self._latched_on(selection)
+        step, held = (self.step, self.held) if alike else (None, latched)
+        there = bodies.changed(
+            t=self.t, joints=t.coordinate_names, windings=windings, selection=selection,
+            step=step, held=held, merged=self.merged, here=self._held_here(selection),
+        )  # fmt: skip
+        return there._between_stops(old)
+
+    def _placed_in(self, selection: Selection) -> State:
+        """The bodies of another system where they are here, new ones where they were written."""
         new = State.written(selection)
         arrays: dict[str, Any] = {name: np.array(getattr(new, name)) for name in MOVING}
         for row, name in enumerate(self.bodies):
@@ -234,18 +264,16 @@ class State(FrozenRecord):
             if k is not None and k < len(new.bodies):
                 for field, array in arrays.items():
                     array[k] = getattr(self, field)[row]
-        old = self._whole_turns()
-        windings = np.array([old.get(name, 0) for name in new.joints], dtype=np.int64)
-        alike = _has_same_parts(self.selection, selection)
-        # What else acts may pull where a stop has pressed; a latch holds on
-        latched = () if alike or not self.held else self._latched_on(selection)
-        step, held = (self.step, self.held) if alike else (None, latched)
-        there = dataclasses.replace(
-            new, t=self.t, windings=windings, step=step, held=held, merged=self.merged,
-            further=self.further if self.bodies == new.bodies else new.further,
-            here=self._held_here(selection), **arrays,
-        )  # fmt: skip
-        return there._between_stops(old)
+        return new.changed(**arrays)
+
+    def changed(self, **fields: Any) -> State:
+        """This state with other fields that need no check: they have been computed, or come from
+        another state."""
+        for value in fields.values():
+            if isinstance(value, np.ndarray):
+                value.setflags(write=False)
+        own = vars(self)
+        return State.from_locked({name: own[name] for name in STATE_FIELDS} | fields)
 
     def _held_here(self, selection: Selection) -> tuple[tuple[str, tuple[float, ...]], ...]:
         """How locks that act in another selection too hold their bodies."""
@@ -278,6 +306,10 @@ class State(FrozenRecord):
             f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
         )
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `state[...]` may be asked for."""
+        return list(self.bodies if self.selection is None else names_in(self.selection.tables))
+
     def _joint(self, k: int) -> JointState:
         t = self._tables("reading a joint")
         which = np.arange(t.joint_coordinate[k], t.joint_coordinate[k + 1])
@@ -302,6 +334,11 @@ class State(FrozenRecord):
     def near(self) -> Floats:
         """The angle [rad] next to which that of each coordinate is taken (n_coordinates,)."""
         return np.asarray(2.0 * math.pi * self.windings)
+
+    @cached_property
+    def angles(self) -> Floats:
+        """The angles of all coordinates of its system, as `angles_of` has it; read-only."""
+        return read_only(angles_of(self.instant()))
 
     def _tables(self, purpose: str) -> Tables:
         if self.selection is None:
@@ -355,7 +392,7 @@ class State(FrozenRecord):
     def going_on(self, step: float, merged: Floats | None = None) -> State:
         """This state with the step [s] that an integrator would try next, and the rows of
         locked clusters."""
-        return dataclasses.replace(self, step=step, merged=merged)
+        return self.changed(step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
         """This state with the whole turns that bring each angle to the given one [rad]
@@ -378,7 +415,7 @@ class State(FrozenRecord):
             return self
         windings = np.array(self.windings)
         windings[turning] += more
-        return dataclasses.replace(self, windings=windings)
+        return self.changed(windings=windings)
 
     def _whole_turns(self) -> dict[str, int]:
         """Whole turns of the angles of joints that act, or, where the selection is not known, of
@@ -403,7 +440,7 @@ class State(FrozenRecord):
             new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True
         ):
             windings[c] += _turns_between(angle, *ranges[c])
-        return dataclasses.replace(self, windings=windings)
+        return self.changed(windings=windings)
 
     def _rewound(self, old: State) -> State:
         """Whole turns such that each angle lies within half a turn of what it was."""
@@ -434,6 +471,10 @@ class State(FrozenRecord):
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
 
 
+#: What states are made of; what is derived from one is not handed on to another.
+STATE_FIELDS = tuple(field.name for field in dataclasses.fields(State))
+
+
 def angles_of(at: Instant) -> Floats:
     """The angles of all coordinates [rad], whole turns included; 0 of what is none.  Next to these
     the angles of a pose close by do not jump, as they may next to whole turns alone: half a turn
@@ -459,6 +500,10 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
 def _has_same_parts(one: Selection | None, two: Selection) -> bool:
     """Whether the same parts act in two selections, so that a step good for one is good for the
     other."""
+    if one is not None and one.tables is two.tables:
+        return bool(
+            np.array_equal(one.joints, two.joints) and np.array_equal(one.forces, two.forces)
+        )
     return one is not None and all(
         [mine[k] for k in chosen] == [theirs[k] for k in others]
         for mine, chosen, theirs, others in (

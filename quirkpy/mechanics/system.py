@@ -15,6 +15,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.locks import hold_here
+from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
@@ -93,6 +94,17 @@ class System:
         """Names of the moving bodies: the row order of every (n, ...) array."""
         return self.tables.body_names
 
+    @property
+    def measures(self) -> dict[str, str]:
+        """All that can be measured of it by name, with units: what `run.measure` and `run.table`
+        take, outputs of `linearize`, and events (`When.above`).  A name with several numbers has
+        components: "arm.position.z"."""
+        return {name: found.unit for name, found in measures_in(self.tables).items()}
+
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `system[...]` may be asked for."""
+        return [str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates)]
+
     def __getitem__(self, name: str) -> Part:
         for part in (*self.parts, *self.candidates, GROUND):
             if getattr(part, "name", None) == name:
@@ -104,19 +116,20 @@ class System:
     def at(self, state: State) -> Self:
         """This system beginning in another state; sites and joint zeros stay where they were
         written."""
-        self.check_state("at", state)
-        made = self.begun_in(state)
+        made = self.begun_in(state, "at")
         check_meeting(made.instant())
         return made
 
-    def begun_in(self, state: State) -> Self:
-        """This system beginning in another state, in which its joints' ends need not meet."""
+    def begun_in(self, state: State, who: str = "begun_in") -> Self:
+        """This system beginning in another state, in which its joints' ends need not meet; who:
+        asks, in what is raised."""
+        self.check_state(who, state)
         made = self._variant(
             start=state, selection=self.selection, clusters=self.clusters
         )  # the engine stays warm
-        return made._holding_here()
+        return made.holding_here()
 
-    def _holding_here(self) -> Self:
+    def holding_here(self) -> Self:
         """This system with locks that hold its bodies as they stand where it begins."""
         if not self.tables.joints_here:
             return self
@@ -144,18 +157,21 @@ class System:
         Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
         tells."""
         active = {*joints, *forces}
-        unknown = active - set(self.tables.joint_names) - set(self.tables.force_names)
+        known = self.tables.joint_index.keys(), self.tables.force_index.keys()
+        unknown = active - known[0] - known[1]
         if unknown:
             raise PartError(
                 f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}."
             )
-        every = (*self.parts, *self.candidates)
-        acts = [not isinstance(p, (BaseJoint, Force)) or p.name in active for p in every]
+        every: tuple[Any, ...] = (*self.parts, *self.candidates)
+        idle = (known[0] | known[1]) - active
+        acts = [getattr(p, "name", "") not in idle for p in every]
         made = self._variant(
+            selection=self.tables.select(known[0] & active, known[1] & active),
             parts=tuple(p for p, on in zip(every, acts, strict=True) if on),
             candidates=tuple(p for p, on in zip(every, acts, strict=True) if not on),
         )
-        return made._holding_here()
+        return made.holding_here()
 
     def on_tables(self, tables: Tables, start: State) -> Self:
         """This system on tables of which numbers differ from what was written, in another state.
@@ -186,7 +202,11 @@ class System:
 
     def instant(self, state: State | None = None) -> Instant:
         """A state, by itself the initial one, with all that its equation of motion is made of."""
-        return (self.initial if state is None else state).instant(self.selection)
+        if state is None:
+            return self.initial.instant(self.selection)
+        self.check_state("state", state)
+        same = state if state.bodies == self.bodies else state.on(self.selection)
+        return same.instant(self.selection)
 
     # --- accelerations ----------------------------------------------------------------------------
     def acceleration(

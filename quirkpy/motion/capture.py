@@ -3,12 +3,12 @@ allow."""
 
 from __future__ import annotations
 
-import dataclasses
 from typing import NamedTuple
 
 import numpy as np
 
 from quirkpy.kernels.base.states import bodies_of, speeds_of, state_rows, with_ledger
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.projection import move_on, project
@@ -30,10 +30,13 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Jump
-from quirkpy.motion.driver import AT_REST, state_at
+from quirkpy.motion.driver import state_at
 
 #: How far from its bounds a coordinate counts that has none [rad] or [m].
 FAR = 1e6
+#: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
+#: [1].
+INTO_STOP = 1e-9
 #: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
 #: as small as that.
 NEARER = 20
@@ -108,14 +111,14 @@ def hold_at_latches(clusters: Clusters, state: State) -> State:
     there = abs(here - stops.numbers[:, BOUND]) <= TOUCHING
     there &= ~layout.bounding & (abs(rate) <= stops.numbers[:, SETTLE])
     labels = (label for label, at in zip(layout.labels, there, strict=True) if at)
-    return dataclasses.replace(state, held=tuple(dict.fromkeys((*state.held, *labels))))
+    return state.changed(held=tuple(dict.fromkeys((*state.held, *labels))))
 
 
 class Hold:
     """The joints and stops that take hold of a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
-        self.engine, self.start = engine, dataclasses.replace(state, selection=engine.selection)
+        self.engine, self.start = engine, state.changed(selection=engine.selection)
         self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
@@ -166,7 +169,7 @@ class Hold:
         pushing = holding & latches
         for _ in range(2 * len(holding) + 1):
             after, moved = self.onto(posed, pushing)
-            slow = -AT_REST - 1e-9 * moved[1]
+            slow = -AT_REST - INTO_STOP * moved[1]
             into = np.where(free | pushing, 0.0, clearances(self.instant(after))[1])
             if into.min(initial=0.0) >= slow:
                 break

@@ -23,6 +23,7 @@ from quirkpy.kernels.base.states import (
     zero_vectors,
 )
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import (
     CONTRADICTED,
     NOTE_WIDTH,
@@ -40,14 +41,20 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.state import State, angles_of
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ASKING, ask, watched_functions, watched_stops
+from quirkpy.motion.events import (
+    ask,
+    ask_measure,
+    compiled_measures,
+    watched_functions,
+    watched_stops,
+    way_back,
+)
 from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.event import Event, When
+from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
-from quirkpy.tables import Selection
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
 #: where a closing row counts as so many bodies; and events.
@@ -66,9 +73,6 @@ UNDETERMINED = "undetermined branch"
 TAKES = 1e-10
 #: Angles this near to half a turn [turns] are compared with what the pose says.
 HALF_TURN = 1e-6
-#: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
-#: pose beside it is [m or rad].
-AT_REST, PROBE_OFFSET = 1e-12, 1e-3
 
 
 class Driver:
@@ -91,7 +95,7 @@ class Driver:
         self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
-        self.knots = frozenset([] if fixed else knots_of(clusters.selection).tolist())
+        self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -115,12 +119,15 @@ class Driver:
             np.zeros(2),
             np.zeros(2),
         )
-        self.watched = [*watched_functions(self.entry, events), *watched_stops(self.layout)]
+        crossings = watched_functions(self.entry, clusters.selection, events)
+        self.watched = [*crossings, *watched_stops(self.layout)]
+        self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
             np.zeros((len(self.watched), VALUES_WIDTH)),
             np.zeros_like(rows[steps.BEGIN]),
+            compiled_measures(self.layout, self.watched),
         )
         self.notes = Notes(self.entry, self.watched)
         self.look: Look | None = None
@@ -145,14 +152,10 @@ class Driver:
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
-        kept, effort = (
-            Kept(self.settings.keep),
-            len(self.y) + CLOSING_ROW * len(self.layout.tree.loops),
-        )
-        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
-        self.make_room(max(1, min(most, EFFORT_PER_CALL // effort)))
+        kept = Kept(self.settings.keep)
+        self.make_room(self.rows_at_once())
         with self.at_work() as e:
-            if any(w.line[0] == PYTHON for w in self.watched):
+            if PYTHON in self.kinds:
                 e.python.open()
             try:
                 stop = self._drive(kept, progress)
@@ -176,10 +179,26 @@ class Driver:
                     "`trajectory` of this error"
                 )
 
+    def rows_at_once(self) -> int:
+        """How many steps one call may take."""
+        effort = len(self.y) + CLOSING_ROW * len(self.layout.tree.loops)
+        most = MOST_ROWS if self.look is None else ROWS_LOOKED_AT
+        return max(1, min(most, EFFORT_PER_CALL // effort))
+
     def make_room(self, at_once: int) -> None:
         """Rows for so many steps of one call."""
+        self.rows = self.empty_rows(1 + at_once)
+
+    def empty_rows(self, count: int) -> Rows:
+        """Room for so many rows of the run, and for notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        self.rows = new_rows(1 + at_once, self.y, self.tail, angles, stops, len(self.watched))
+        notes, jumps = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH)), NOTES if stops else 1
+        return Rows(
+            np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
+            np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
+            np.zeros((count, *self.tail.shape)), notes,
+            np.zeros((jumps, 2, *self.y.shape)), np.zeros((jumps, stops), dtype=bool),
+        )  # fmt: skip
 
     @contextmanager
     def at_work(self) -> Iterator[Engine]:
@@ -198,7 +217,7 @@ class Driver:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.conditions.hook[PARTS] != 0 or any(w.line[0] == PYTHON for w in self.watched)
+        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -216,7 +235,7 @@ class Driver:
         may meet.
         """
         e = self.engine
-        looking = len(e.scratch.rows) > 0 or any(w.line[0] == REST for w in self.watched)
+        looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
@@ -229,13 +248,14 @@ class Driver:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
         they have ended."""
         e = self.engine
-        e.turn_to(angles_of(self.start.instant()))
+        e.turn_to(self.start.angles)
         e.hold(self.start.held)
         why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
-        self._tell_of_hold(float(ledger_of(self.rows.states)[0, LOST]))
+        begun = self.rows.states[0]
+        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
         return why
 
     def stand(self) -> Course:
@@ -246,16 +266,17 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def _tell_of_hold(self, lost: float) -> None:
+    def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
-        they did; those that move by themselves may have put some in."""
+        they did; those that move by themselves may have put some in.  begun: the start after that,
+        as the run moves it."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
             told = Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
-            begun = bodies_of(self.entry.expand(self.rows.states[0]))
-            self.notes.begin_with(told, at.state, begun)
+            after = None if begun is None else bodies_of(self.entry.expand(begun))
+            self.notes.begin_with(told, at.state, after)
 
     def check_start(self) -> None:
         """Refuse a start that is none."""
@@ -266,7 +287,7 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {_way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
@@ -294,10 +315,11 @@ class Driver:
         evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
         e.python.raise_pending()
         if e.scratch.report[COUNTED] > counted:
-            joints = self.layout.loop(int(e.scratch.report[WHICH]))
-            self.notes.events.append(
-                Happening(float(self.clock[steps.T]), UNDETERMINED, joints=joints)
-            )
+            self.tell_of_branches(float(self.clock[steps.T]), int(e.scratch.report[WHICH]))
+
+    def tell_of_branches(self, t: float, row: int) -> None:
+        """Record that the run begins at rest where branches of the loop of a closing row meet."""
+        self.notes.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -420,6 +442,8 @@ class Driver:
         for k, w in enumerate(self.watched):
             if isinstance(w.event, When):
                 self.watch.values[k, TRIAL] = ask(w.event, state)
+            elif isinstance(w.event, Threshold) and w.measure is None:
+                self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
@@ -439,47 +463,9 @@ class Driver:
         )  # fmt: skip
 
 
-def _way_back() -> str:
-    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
-    asked = ASKING.get()
-    if asked is None:
-        return "start within the bounds, or leave the stop out"
-    return (
-        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
-        "it is about to reach: leave the stop out of the run within its function, or begin that "
-        "run from a row of this one"
-    )
-
-
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-def knots_of(selection: Selection) -> Floats:
-    """Times at which schedules of what acts have knots [s], rising; after the last nothing drives
-    any more."""
-    tables = selection.tables
-    acting = np.concatenate(
-        [tables.element_schedule[selection.elements].ravel(), tables.row_schedule[selection.rows]]
-    )
-    ranges = [slice(*tables.schedule_knot[s : s + 2]) for s in acting[acting >= 0]]
-    return (
-        np.unique(np.concatenate([tables.knot_time[knots] for knots in ranges]))
-        if ranges
-        else np.zeros(0)
-    )
-
-
-def new_rows(rows: int, y: Floats, tail: Floats, joints: int, stops: int, watched: int) -> Rows:
-    """Empty arrays for the rows of so many steps."""
-    drift, notes = np.zeros((rows, 2)), np.zeros((NOTES + 2 * watched, NOTE_WIDTH))
-    held, jumps = np.zeros((rows, stops), dtype=bool), NOTES if stops else 1
-    return Rows(
-        np.zeros(rows), np.zeros((rows, *y.shape)), np.zeros((rows, joints)), drift, held,
-        np.zeros((rows, *tail.shape)), notes, np.zeros((jumps, 2, *y.shape)),
-        np.zeros((jumps, stops), dtype=bool),
-    )  # fmt: skip
 
 
 ENDS = {
@@ -498,16 +484,20 @@ def state_at(
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
     stops that hold; step, merged, further: see State."""
-    n = len(start.r)
-    r, q, v, omega = (some.copy() for some in quantities_of(y[:n]))
+    rows = y[: len(start.r)]
+    r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
         abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
     )  # the pose may have plus for minus half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = State(
-        t, start.bodies, r, q, v, omega, start.joints, windings, start.selection, step, held,
-        merged, further.copy(), start.here,
+    state = start.changed(
+        t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
+        merged=merged, further=further.copy(),
     )  # fmt: skip
+    with np.errstate(all="ignore"):
+        total = rows.sum() + further.sum()
+    if not math.isfinite(total):
+        state.check_numbers()
     return state if sure else state.next_to(angles)

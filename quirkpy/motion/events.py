@@ -8,16 +8,28 @@ from collections.abc import Sequence
 from contextvars import ContextVar
 from typing import NamedTuple
 
-from quirkpy.kernels.step.watch import ENERGY, MEETING, PYTHON, REST, STOP
+import numpy as np
+
+from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER, Measures
+from quirkpy.kernels.step.watch import ENERGY, MEASURE, MEETING, PYTHON, REST, STOP
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
-from quirkpy.mechanics.state import State, common_range
+from quirkpy.mechanics.measures import (
+    Line,
+    Measure,
+    kernel_measures,
+    measure_of,
+    value_at,
+)
+from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import number
-from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, When
+from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 
+#: Which crossings count, as kernels say it.
+DIRECTIONS = {"falling": -1, "rising": 1, "both": 0}
 #: The name of the `When` that is being asked, or none: its function may begin runs of its own.
 ASKING: ContextVar[str | None] = ContextVar("the When that is asked", default=None)
 
@@ -32,12 +44,13 @@ class StopReached(NamedTuple):
 
 class Watched(NamedTuple):
     """One watched function: the event that it belongs to, its line in the kernels' table, its
-    sensors."""
+    sensors, and what compiled code measures for it."""
 
     event: Event | StopReached
     line: tuple[int, int, int, int, int]
     numbers: tuple[float, float, float]
     sensors: tuple[str, ...] = ()
+    measure: Line | None = None
 
 
 def watched_function(
@@ -48,7 +61,7 @@ def watched_function(
     return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
 
 
-def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
+def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
     """What the events of a run ask for, in their order; mass and energy of bodies that stand on the
     ground count."""
     if not isinstance(events, (list, tuple)):
@@ -71,14 +84,68 @@ def watched_functions(entry: Entry, events: Sequence[Event]) -> list[Watched]:
         elif isinstance(event, SensorsMeet):
             out += meetings(entry.layout.selection, event)
         elif isinstance(event, When):
-            direction = {"falling": -1, "rising": 1, "both": 0}[event.direction]
+            direction = DIRECTIONS[event.direction]
             out.append(watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction))
+        elif isinstance(event, Threshold):
+            out.append(watched_crossing(entry, selection, event, measured_lines(out)))
         else:
             raise PartError(
-                f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, SensorsMeet "
-                "or When."
+                f"simulate: {event!r} in stop= is no event; give AtRest, EnergyBelow, "
+                "SensorsMeet, When or Threshold."
             )
     return out
+
+
+def measured_lines(watched: Sequence[Watched]) -> list[Line]:
+    """What compiled code measures for watched functions, in the order in which they count it."""
+    return [w.measure for w in watched if w.measure is not None]
+
+
+def watched_crossing(
+    entry: Entry, selection: Selection, event: Threshold, before: Sequence[Line]
+) -> Watched:
+    """The function of a measured number; where locked bodies move as one only coordinates and what
+    acts between two sites are compiled."""
+    measure, direction = number_measured(selection, event), DIRECTIONS[event.direction]
+    line = measure.lines[0] if measure.lines else None
+    apart = entry.merger is None or (
+        line is not None and line[0] not in (STATE_NUMBER, SITE_NUMBER)
+    )
+    acts = not measure.acts or any(
+        event.measure.startswith(f"{name}.") for name in acting(selection)
+    )
+    if line is None or not apart or not acts:
+        return watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction)
+    made = watched_function(event, MEASURE, (event.level, 0.0, 0.0), direction, (len(before), 0))
+    return made._replace(measure=line)
+
+
+def acting(selection: Selection) -> list[str]:
+    """Names of the forces that act."""
+    return [selection.tables.force_names[f] for f in selection.forces]
+
+
+def number_measured(selection: Selection, event: Threshold) -> Measure:
+    """The measure of an event: refused where it is none, or more than one number."""
+    who = f"{type(event).__name__} {event.name!r}"
+    found = measure_of(who, selection.tables, event.measure)
+    if found.parts:
+        raise PartError(
+            f"{who}: {event.measure!r} has several numbers; name one of them, such as "
+            f"{event.measure + '.' + found.parts[0]!r}."
+        )
+    return found
+
+
+def compiled_measures(layout: Layout, watched: Sequence[Watched]) -> Measures:
+    """What compiled code measures for watched functions, as the kernels take it."""
+    return kernel_measures(layout.selection.tables, measured_lines(watched))
+
+
+def ask_measure(event: Threshold, selection: Selection, state: State) -> float:
+    """How far beyond its level a measured number is, by Python."""
+    at = state.instant(selection)
+    return float(value_at(number_measured(selection, event), at)) - event.level
 
 
 def watched_stops(layout: Layout) -> list[Watched]:
@@ -94,15 +161,20 @@ def watched_stops(layout: Layout) -> list[Watched]:
 def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
     """One function for each pair of sensors that may notice each other."""
     t = selection.tables
-    out = []
-    for i, one in enumerate(t.sensors):
-        for j in (j for j in t.sensor_partners[i] if j < i):
-            two, sites = t.sensors[j], (int(t.sensor_site[j]), int(t.sensor_site[i]))
-            numbers = common_range(two, one)
-            out.append(
-                watched_function(event, MEETING, numbers, sites=sites, sensors=(two.name, one.name))
-            )
-    return out
+    names, sites = [sensor.name for sensor in t.sensors], t.sensor_site.tolist()
+    body = t.site_body[t.sensor_site]
+    later, sooner = np.nonzero(np.tril(t.sensor_accepts & (body != body[:, None])))
+    ranges = (
+        (np.minimum, t.sensor_reach),
+        (np.minimum, t.sensor_alignment),
+        (np.maximum, t.sensor_roll),
+    )
+    numbers = np.stack([least(array[sooner], array[later]) for least, array in ranges], axis=1)
+    terminal = int(event.terminal)
+    return [
+        Watched(event, (MEETING, sites[j], sites[i], -1, terminal), (a, b, c), (names[j], names[i]))
+        for i, j, (a, b, c) in zip(later.tolist(), sooner.tolist(), numbers.tolist(), strict=True)
+    ]
 
 
 def ask(event: When, state: State) -> float:
@@ -119,3 +191,15 @@ def ask(event: When, state: State) -> float:
         return number(value)
     except (TypeError, ValueError) as error:
         raise event.refuse(f"its function at t = {state.t} {error}.") from None
+
+
+def way_back() -> str:
+    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    asked = ASKING.get()
+    if asked is None:
+        return "start within the bounds, or leave the stop out"
+    return (
+        f"When {asked!r} is asked within steps, where a joint may be a little beyond a stop that "
+        "it is about to reach: leave the stop out of the run within its function, or begin that "
+        "run from a row of this one"
+    )

@@ -18,6 +18,8 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Moment
 
+#: Times are located no more finely than to this share of the interval [1].
+FINEST = 1e-12
 #: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either
 #: side of a moment.
 POINTS, BESIDE = 8, 3
@@ -87,14 +89,14 @@ class Curve:
             ((self.t - self.centre) / self.scale).tolist(),
             (t - self.centre) / self.scale,
         )
+        far = [abs(place - there) for place in places]
         near: list[int] = []
-        for k in sorted(range(len(places)), key=lambda k: abs(places[k] - there)):
-            x = places[k]
-            if (
-                len(near) < POINTS
-                and abs(x) < MOST_HALF_STEPS
-                and all(abs(places[j] - x) > ANEW for j in near)
-            ):
+        for k in sorted(range(len(places)), key=far.__getitem__):
+            if len(near) == POINTS:
+                break
+            if abs(x := places[k]) < MOST_HALF_STEPS and not [
+                j for j in near if abs(places[j] - x) <= ANEW
+            ]:
                 near.append(k)
         x = np.array([places[k] for k in near])
         powers = np.arange(len(x), dtype=np.float64)
@@ -344,7 +346,7 @@ def fall(
         x -= value / min(curve.slope(x), -math.ulp(0.0))
         rounding = abs(value) > 0.5 * last and abs(x - there) <= HALVED * (high - low)
         if (
-            abs(x - there) <= max(EXACT * rtol, 1e-12) * (high - low)
+            abs(x - there) <= max(EXACT * rtol, FINEST) * (high - low)
             or below <= low + rim
             or rounding
         ):
@@ -369,7 +371,7 @@ def passing(
         x = one[0] - one[1] * (one[0] - two[0]) / (one[1] - two[1])
         if not (low <= x <= high and abs(x - t) <= PASSING_SPAN * (high - low)):
             break
-        if abs(x - one[0]) <= max(EXACT * rtol, 1e-12) * (high - low):
+        if abs(x - one[0]) <= max(EXACT * rtol, FINEST) * (high - low):
             return x
         one, two = (x, margin(x)), one
     return t

@@ -32,6 +32,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Course
+from quirkpy.parts.checks import number
 from quirkpy.parts.part import PartError
 
 #: A step in which a body turns further than the first [rad] is halved by another run, one further
@@ -77,6 +78,19 @@ class CourseRows(NamedTuple):
 def before(t: Floats, x: float) -> int:
     """The last row before a time."""
     return int(np.searchsorted(t, x, side="right")) - 1
+
+
+def time_within(t: Any, times: Floats) -> float:
+    """A time of a run with such times [s] (k,), or the sentence that it is none."""
+    try:
+        t = number(t)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"at: t {error}; give a time of the run [s].") from None
+    if not times[0] <= t <= times[-1]:
+        raise PartError(
+            f"at: t = {t} lies outside the run, which covers {times[0]} to {times[-1]} s."
+        )
+    return float(t)
 
 
 def rows_of(course: Course) -> CourseRows:

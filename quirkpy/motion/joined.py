@@ -16,8 +16,9 @@ from quirkpy.mechanics.impulses import Impact
 from quirkpy.mechanics.state import SensorState, State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import NOTHING_HELD, Counts, Course, Happening
-from quirkpy.motion.interpolation import Between, before
-from quirkpy.motion.trajectory import JointCourse, LatchCourse, Trajectory
+from quirkpy.motion.interpolation import Between, before, time_within
+from quirkpy.motion.readings import ForceCourse, JointCourse, LatchCourse
+from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 
 #: Runs, each with the time at which its own begins [s].
@@ -89,7 +90,7 @@ class JoinedTrajectory(Trajectory):
     def at(self, t: float) -> State:
         """The state at any time, under the joints and forces that acted then; at a switch the one
         with which it goes on."""
-        k = before(self.t, self._checked_time(t))
+        k = before(self.t, time_within(t, self.t))
         if self.t[k] == t:
             return self._state(k)
         begins, run, own = self._piece_at(t)
@@ -141,7 +142,9 @@ class JoinedTrajectory(Trajectory):
         if isinstance(courses[0], SensorState):
             return SensorState(*map(np.concatenate, zip(*courses, strict=True)))
         if isinstance(courses[0], LatchCourse):
-            return LatchCourse(self._held_by(name))
+            return LatchCourse.of(name, self.course.stops, self.course.held, len(self.t))
+        if isinstance(courses[0], ForceCourse):
+            return ForceCourse(self, name)
         figures = (
             [getattr(one, field) for one in courses] for field in ("angle", "travel", "rate")
         )

@@ -34,21 +34,28 @@ class Notes:
         self.jumps: list[Jump] = []
 
     def take(self, rows: Rows, noted: int) -> None:
-        """Keep what the last call has noted; what joints go on taking belongs to the event with
-        which it began."""
+        """Keep what the last call has noted."""
         for t, what, which, lost in rows.notes[:noted].tolist():
             if what == JUMP:
                 self.jumps.append(self._jump(t, rows, int(which)))
-            elif what == HELD_ON:
-                k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
-                self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
             else:
-                self.events.append(self._happening(t, int(what), int(which), lost))
+                self.add(t, int(what), int(which), lost)
 
-    def begin_with(self, event: Happening, before: Floats, after: Floats) -> None:
-        """Keep what joints took from the start: states (nb, STATE_WIDTH) before and after."""
+    def add(self, t: float, what: int, which: int, lost: float) -> None:
+        """Keep what a note means, if it is no jump; what joints go on taking belongs to the event
+        with which it began."""
+        if what == HELD_ON:
+            k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
+            self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
+        elif what != JUMP:
+            self.events.append(self._happening(t, what, which, lost))
+
+    def begin_with(self, event: Happening, before: Floats, after: Floats | None) -> None:
+        """Keep what joints took from the start: states (nb, STATE_WIDTH) before and, if it is
+        known, after."""
         self.events.insert(0, event)
-        self.jumps.insert(0, Jump.between(event.t, before, after))
+        if after is not None:
+            self.jumps.insert(0, Jump.between(event.t, before, after))
 
     def end_at(self, t: float) -> None:
         """Forget what came after a time [s]."""

@@ -15,6 +15,7 @@ import numpy as np
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step.batch import LEAST_DIGITS
 from quirkpy.kernels.step.impacts import RELEASED
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -25,8 +26,8 @@ from quirkpy.motion.settings import Settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.parts.part import PartError
 
-#: So many steps at once; the shortest one, in the last digit of its time.
-ROOM, LEAST_DIGITS = 16, 16.0
+#: So many steps at once.
+ROOM = 16
 
 
 class Moment(NamedTuple):

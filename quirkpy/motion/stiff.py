@@ -20,6 +20,8 @@ from quirkpy.motion.driver import START_OVER, Driver
 from quirkpy.motion.settings import Settings, StiffMethod
 from quirkpy.parts.event import Event
 
+#: SciPy's integrators are asked for no smaller relative tolerance [1].
+LEAST_RTOL = 1e-13
 SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
 
 #: Relative step of the differences.
@@ -97,7 +99,7 @@ class StiffDriver(Driver):
         first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
         solver = SOLVERS[s.method](  # type: ignore[index]
             self._slope, float(clock[steps.T]), self._line(steps.BEGIN).copy(),
-            float(clock[steps.T_END]), rtol=max(s.rtol, 1e-13), atol=s.atol, first_step=first,
+            float(clock[steps.T_END]), rtol=max(s.rtol, LEAST_RTOL), atol=s.atol, first_step=first,
             jac=self._jacobian,
         )  # fmt: skip
         if s.method == "bdf":

@@ -6,7 +6,6 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -18,24 +17,22 @@ from quirkpy.kernels.base.states import (
     bodies_of,
     ledger_of,
     positions_of,
-    quantities_of,
     spins_of,
     velocities_of,
-    zero_vectors,
 )
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.analysis import ReactionAxes
 from quirkpy.mechanics.courses import (
     coordinates_along,
     instants,
     kinetic_along,
     potential_along,
 )
-from quirkpy.mechanics.impulses import Impact, Shock, impacts, shocks
+from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import (
     BodyState,
@@ -46,13 +43,22 @@ from quirkpy.mechanics.state import (
     read_sensor,
 )
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop, Waits
+from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
-from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of
+from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
+from quirkpy.motion.readings import (
+    ForceCourse,
+    Group,
+    JointCourse,
+    LatchCourse,
+    columns_of,
+    impacts_of,
+    table_of,
+)  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.checks import number, positive
+from quirkpy.parts.checks import positive
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
@@ -60,47 +66,8 @@ if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing
 
 
-@dataclass(frozen=True, eq=False)
-class JointCourse:
-    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
-    (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
-    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
-    its first site; neither is a number while the joint does not act."""
-
-    angle: Any
-    travel: Any
-    rate: Any
-    run: Trajectory
-    name: str
-
-    @cached_property
-    def reaction(self) -> Floats:
-        """Computed when asked for, at every stored time."""
-        return self._reactions("inertial")
-
-    @cached_property
-    def load(self) -> Floats:
-        """Force [N] and torque [N m] of the joint at each row, in its own axes (k, 6)."""
-        return self._reactions("joint")
-
-    def _reactions(self, axes: ReactionAxes) -> Floats:
-        return np.concatenate([self._reactions_in(run, axes) for _, run in self.run.pieces])
-
-    def _reactions_in(self, run: Trajectory, axes: ReactionAxes) -> Floats:
-        """Of a piece (k, 6): not numbers where the joint does not act in it."""
-        if self.name not in run.system.selection.joint_names:
-            return zero_vectors(len(run.t)) + np.nan
-        loads = [run.system.reactions(state, axes=axes)[self.name] for state in run.states]
-        return np.array([np.concatenate([load.force, load.torque]) for load in loads])
-
-
-@dataclass(frozen=True, eq=False)
-class LatchCourse:
-    """A latch through a run: whether it holds at each stored time (k,)."""
-
-    held: Bools
-
-
+#: Measures that a run knows of itself, also where it is made of several.
+LEDGERS = "kinetic", "potential", "energy", "work", "dissipated", "lost", "projected"
 #: A run is sampled at so many times at most: more take hours, and more than memory.
 MOST_ROWS = 1e7
 
@@ -122,10 +89,22 @@ class Trajectory:
         self.counts: Counts = course.counts
 
     # --- files ------------------------------------------------------------------------------------
-    def save(self, path: str | os.PathLike[str]) -> None:
+    def save(
+        self, path: str | os.PathLike[str], names: Sequence[str] | None = None,
+        step: float | None = None,
+    ) -> None:  # fmt: skip
         """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is
-        a function of t."""
-        doors.npz.save(self, path)
+        a function of t.
+
+        A name that ends with .csv gets what `table` gives of names (None: bodies, coordinates of
+        joints and energies), for other programs to read."""
+        if str(path).lower().endswith(".csv"):
+            run = self if step is None else self.sampled(step)
+            doors.csv.save_columns(path, columns_of(run, names))
+        elif names is not None or step is not None:
+            raise PartError(f"save: names and step are for .csv; leave them out for {str(path)!r}.")
+        else:
+            doors.npz.save(self, path)
 
     @staticmethod
     def load(path: str | os.PathLike[str], modules: Iterable[str] = ()) -> Trajectory:
@@ -226,23 +205,11 @@ class Trajectory:
     def at(self, t: float) -> State:
         """The state at any time of the run, to the accuracy of its steps; at a stored time the
         stored state exactly."""
-        t = self._checked_time(t)
+        t = time_within(t, self.t)
         k = before(self.t, t)
         if self.t[k] == t:
             return self.final if k == len(self.t) - 1 else self._state(k)
         return self.ledger_at(t)[0]
-
-    def _checked_time(self, t: Any) -> float:
-        """A time of the run [s]."""
-        try:
-            t = number(t)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"at: t {error}; give a time of the run [s].") from None
-        if not self.t[0] <= t <= self.t[-1]:
-            raise PartError(
-                f"at: t = {t} lies outside the run, which covers {self.t[0]} to {self.t[-1]} s."
-            )
-        return t
 
     def rows_at(self, t: float) -> Floats:
         """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
@@ -365,8 +332,8 @@ class Trajectory:
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body (`BodyState` of arrays), a joint (`JointCourse`), a sensor (`SensorState` of
-        arrays) or a latch (`LatchCourse`)."""
+        """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`), a latch
+        (`LatchCourse`) or a sensor (`SensorState` of arrays)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
@@ -377,15 +344,13 @@ class Trajectory:
             found = (read_sensor(at, k) for at in self._instants())
             return SensorState(*map(np.array, zip(*found, strict=True)))
         if any(isinstance(part, Latch) and part.name == name for part in tables.forces):
-            return LatchCourse(self._held_by(name))
+            return LatchCourse.of(name, self.course.stops, self.course.held, len(self.t))
+        if name in tables.force_index:
+            return ForceCourse(self, name)
         if name not in tables.joint_index:
-            known = ", ".join(
-                known
-                for known in names_in(tables)
-                if all(body.name != known for body in tables.fixed)
-            )
             raise KeyError(
-                f"no moving body, joint or sensor is called {name!r}; there are: {known}"
+                f"no moving body, joint, force or sensor is called {name!r}; there are: "
+                f"{', '.join(self._ipython_key_completions_())}"
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
@@ -394,12 +359,75 @@ class Trajectory:
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
 
-    def _held_by(self, latch: str) -> Bools:
-        """Whether a latch holds, on either side of it, at each row (k,)."""
-        mine = [label.rsplit(" ", 1)[0] == latch for label in self.course.stops]
-        if not any(mine):
-            return np.zeros(len(self.t), dtype=bool)
-        return np.asarray(self.course.held[:, mine].any(axis=1))
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `run[...]` may be asked for."""
+        tables = self.system.tables
+        fixed = {body.name for body in tables.fixed}
+        return [name for name in (*names_in(tables), *tables.force_names) if name not in fixed]
+
+    # --- anything measured ------------------------------------------------------------------------
+    def measure(self, name: str) -> Floats:
+        """What a name of `system.measures` measures, at each stored time (k, ...):
+        ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
+
+        What depends on which joints and forces act is that of each piece of the run, and zero for
+        what does not act in it."""
+        found = measure_of("measure", self.system.tables, name)
+        if name in LEDGERS:
+            return np.asarray(getattr(self, name))
+        if not found.acts:
+            return found.along(self._portion)
+        return np.concatenate([run._measured(name, found) for _, run in self.pieces])
+
+    def _measured(self, name: str, like: Measure) -> Floats:
+        """A measure of the joints and forces that act in this piece of a run."""
+        try:
+            found = measure_of("measure", self.system.tables, name)
+        except PartError:  # not among its parts
+            return np.zeros((len(self.t), *like.shape))
+        return found.along(self._portion)
+
+    @cached_property
+    def _portion(self) -> Portion:
+        c = self.course
+        return Portion(
+            self.system.selection, self.t, c.states, self._angles, c.held if c.stops else None,
+            c.stops,
+        )  # fmt: skip
+
+    def table(
+        self, names: Sequence[str] | None = None, *, step: float | None = None, frame: bool = False
+    ) -> Any:
+        """What names measure, at each stored time, as arrays by name, and the time under "t":
+        ``run.table(["hinge.angle", "arm.position"], step=0.1)``.
+
+        names: of `system.measures`; None: bodies, coordinates of joints and energies.  step: with
+        rows at least every so many seconds, as `sampled` has them.  frame=True: as a DataFrame of
+        pandas, with a column for each number."""
+        run = self if step is None else self.sampled(step)
+        return doors.csv.data_frame(columns_of(run, names)) if frame else table_of(run, names)
+
+    def group(self, *names: str) -> Group:
+        """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
+        all that move."""
+        index, bodies = self.system.tables.body_index, self.system.bodies
+        for name in names:
+            if name not in bodies:
+                raise PartError(
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                )
+        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
+        return Group(self.system.tables, which, self.course.states)
+
+    @property
+    def centre_of_mass(self) -> Floats:
+        """Of all moving bodies, in N [m] (k, 3)."""
+        return self.group().centre_of_mass
+
+    @property
+    def inertia(self) -> Floats:
+        """Of all moving bodies about their mass centre, in N [kg m2] (k, 3, 3)."""
+        return self.group().inertia
 
     # --- ledger -----------------------------------------------------------------------------------
     @cached_property
@@ -458,12 +486,7 @@ class Trajectory:
     def impacts(self) -> tuple[Impact, ...]:
         """The part of each joint and stop in each jump of the velocities, as joints take hold,
         stops are hit and latches catch: impulses on each body, and the energy taken."""
-        return tuple(impact for jump in self.course.jumps for impact in self._impacts(jump))
-
-    def _impacts(self, jump: Jump) -> tuple[Impact, ...]:
-        motion = quantities_of(jump.after)
-        at = Instant(self.system.selection, jump.t, *motion, self.start.near, jump.held)
-        return impacts(at, velocities_of(jump.before), spins_of(jump.before))
+        return impacts_of(self.course.jumps, self.system.selection, self.start.near)
 
     @property
     def shocks(self) -> dict[str, Shock]:
@@ -474,19 +497,12 @@ class Trajectory:
     @cached_property
     def momentum(self) -> Floats:
         """Sum of m v over the moving bodies, in N [kg m/s] (k, 3)."""
-        mass = self.system.tables.body_mass[:, None]
-        return np.asarray((velocities_of(bodies_of(self.course.states)) * mass).sum(axis=1))
+        return self.group().momentum
 
     @cached_property
     def angular_momentum(self) -> Floats:
         """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
-        tables, rows = self.system.tables, bodies_of(self.course.states)
-        spin = np.einsum("nij,knj->kni", tables.body_inertia, spins_of(rows))
-        turn = attitudes_of(rows)
-        w, q = turn[..., :1], turn[..., 1:]
-        turned = spin + 2.0 * np.cross(q, np.cross(q, spin) + w * spin)
-        orbital = np.cross(positions_of(rows), velocities_of(rows)) * tables.body_mass[:, None]
-        return np.asarray((turned + orbital).sum(axis=1))
+        return self.group().angular_momentum
 
     @property
     def drift(self) -> Floats:

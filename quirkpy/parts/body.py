@@ -49,6 +49,8 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 
+#: A unit vector lies along the x axis where its x component is within this of 1 or -1 [1].
+ALONG_X = 1e-6
 #: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
 Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats
 
@@ -371,7 +373,7 @@ class Site(Part):
 
 def perpendicular(z: Triple) -> Triple:
     """The x axis made perpendicular to the unit vector z; y where z lies along x."""
-    x = across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - 1e-6 else (0.0, 1.0, 0.0), z)
+    x = across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - ALONG_X else (0.0, 1.0, 0.0), z)
     return across(x, z) if abs(z[0]) > 0.9 else x  # where little is left of x, so is of its digits
 
 

@@ -12,6 +12,9 @@ from quirkpy.parts.checks import instance, numbers, optional, real, vector
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import checked
 
+#: Asymmetry, and negative eigenvalues, that a 6x6 matrix may have by rounding, as a share of its
+#: largest [1].
+MATRIX_ROUNDING = 1e-9
 #: Of a symmetric 3x3 matrix what elements store: xx xy xz yy yz zz.
 UPPER = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
 
@@ -21,7 +24,7 @@ def _six(value: Any) -> Any:
     array = real(value)
     square = np.diag(array) if array.shape == (6,) else array
     out = numbers(square, (6, 6))
-    if abs(square - square.T).max() > 1e-9 * abs(square).max():
+    if abs(square - square.T).max() > MATRIX_ROUNDING * abs(square).max():
         raise ValueError("is not symmetric, but must be; average it with its transpose")
     return out
 
@@ -30,7 +33,7 @@ def _dissipating(value: Any) -> Any:
     """A damping matrix (6, 6); refused where an eigenvalue is negative by more than rounding."""
     out = _six(value)
     least, most = np.linalg.eigvalsh(np.array(out))[[0, -1]]
-    if least < -1e-9 * max(most, -least):
+    if least < -MATRIX_ROUNDING * max(most, -least):
         raise ValueError(
             f"has the eigenvalue {least:.6g}, but must not put energy in; every one must be 0 or "
             "more"

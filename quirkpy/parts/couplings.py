@@ -14,7 +14,7 @@ from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import instance, number, numbers, optional, show, text
 from quirkpy.parts.joint import BaseJoint, Relation
 from quirkpy.parts.part import checked
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import TimeFunction
 
 #: When a function of time is looked at [s]: where it is the same twice it stays, as a schedule at
 #: its knots, and does not just pass by.
@@ -22,8 +22,8 @@ LOOKED_AT = (1.0, 1.1, 10.0, 11.0, 60.0, 61.0, 600.0, 660.0, 3600.0, 4000.0)
 
 
 def _motion(value: Any) -> Any:
-    """A schedule, or a function of time."""
-    if isinstance(value, Schedule) or callable(value):
+    """A schedule or another function of time, also in Python."""
+    if isinstance(value, TimeFunction) or callable(value):
         return value
     raise TypeError(f"is {show(value)}, but must be a Schedule or a function of t")
 
@@ -91,23 +91,23 @@ class Gear(Coupling):
 class Prescribed(Coupling):
     """A drive that moves a coordinate of a joint as a function of time, whatever load that takes.
 
-    motion: a "smooth" `Schedule` of numbers [rad] or [m]; or a function of t [s] that gives the
-    value and its first two derivatives, ``lambda t: (0.5 * t, 0.5, 0.0)``, which is called from
-    Python and cannot be written to JSON.  The reaction is what the drive does to the second body of
-    the joint; its work counts as put in."""
+    motion [rad] or [m]: a "smooth" `Schedule` of numbers, a `Sine`, a `Ramp`, or sums and products
+    of these; or a function of t [s] that gives the value and its first two derivatives, ``lambda t:
+    (0.5 * t, 0.5, 0.0)``, which is called from Python and cannot be written to JSON.  The reaction
+    is what the drive does to the second body of the joint; its work counts as put in."""
 
-    motion: Schedule | Callable[[float], tuple[float, float, float]] = checked(_motion)
+    motion: TimeFunction | Callable[[float], tuple[float, float, float]] = checked(_motion)
 
     def validate(self) -> None:
         self._one()
-        if isinstance(self.motion, Schedule):
-            if not self.motion.scalar or self.motion.interpolation != "smooth":
+        if isinstance(self.motion, TimeFunction):
+            if not self.motion.scalar or self.motion.smoothness < 2:
                 raise self.refuse(
                     "its schedule must hold plain numbers and be 'smooth', for accelerations "
                     "follow from it; write "
                     "Schedule(times, values, 'smooth'), or give a function."
                 )
-            self._doubt("a value of its schedule", self._one(), self.motion.values)
+            self._doubt("a value of its schedule", self._one(), self.motion.stated)
         else:
             if not self._doubt("motion at t = 0", self._one(), self._evaluate_motion(0.0)[:1]):
                 stays = [a for a, b in itertools.pairwise(map(self._seen, LOOKED_AT)) if a == b]
@@ -135,6 +135,8 @@ class Prescribed(Coupling):
         return (
             Relation(
                 self._one(),
-                motion=self.motion if isinstance(self.motion, Schedule) else self._evaluate_motion,
+                motion=self.motion
+                if isinstance(self.motion, TimeFunction)
+                else self._evaluate_motion,
             ),
         )

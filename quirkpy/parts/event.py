@@ -61,8 +61,40 @@ class When(Event):
     """A function of the state crosses zero: ``When("level", lambda state:
     state["arm"].position[2])``.
 
-    It is called from Python after every step; direction: which crossings count.
-    """
+    It is called from Python after every step; direction: which crossings count.  `When.above` and
+    `When.below` need no Python."""
 
     function: Callable[[Any], float] = checked(_function)
     direction: Direction = checked(word(Direction), default="both", kw_only=True)
+
+    @staticmethod
+    def above(
+        measure: str, level: float, *, name: str | None = None, terminal: bool = True
+    ) -> Threshold:
+        """A measured number rises to a level: ``qp.When.above("hinge.angle", 1.5)``; see
+        `Threshold`."""
+        told = name or f"{measure} above {level:g}"
+        return Threshold(measure, level, "rising", name=told, terminal=terminal)
+
+    @staticmethod
+    def below(
+        measure: str, level: float, *, name: str | None = None, terminal: bool = True
+    ) -> Threshold:
+        """A measured number falls to a level: ``qp.When.below("arm.position.z", 0.0)``; see
+        `Threshold`."""
+        told = name or f"{measure} below {level:g}"
+        return Threshold(measure, level, "falling", name=told, terminal=terminal)
+
+
+class Threshold(Event):
+    """Something that can be measured, by its name, crosses a level: ``qp.When.above("hinge.angle",
+    1.5)``.
+
+    measure: a name of `system.measures` that gives one number; a vector needs its component, as
+    "arm.position.z".  It is compiled; of reactions, and of what users' Python says, Python is asked
+    after every step.  Where a run begins beyond the level it has to come back first."""
+
+    measure: str = checked(text)
+    level: float = checked(number)
+    direction: Direction = checked(word(Direction), default="both")
+    name: str = checked(text, default="threshold", kw_only=True)

@@ -18,7 +18,7 @@ from quirkpy.parts.checks import instance, number, optional, positive, show, tex
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import TimeFunction
 
 #: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned;
 #: no scaled one beyond the second, which is refused.
@@ -198,9 +198,9 @@ class HillFrame(Force):
 
 def number_in_time(value: Any) -> Any:
     """A number or a schedule of numbers."""
-    if isinstance(value, Schedule) and not value.scalar:
+    if isinstance(value, TimeFunction) and not value.scalar:
         raise TypeError("is a schedule of vectors, but must hold one number at each time")
-    return value if isinstance(value, Schedule) else number(value)
+    return value if isinstance(value, TimeFunction) else number(value)
 
 
 class Charge(Part):
@@ -211,11 +211,11 @@ class Charge(Part):
 
     name: str = checked(text)
     site: Site = checked(instance(Site))
-    charge: float | Schedule = checked(number_in_time)
+    charge: float | TimeFunction = checked(number_in_time)
 
-    def drive(self) -> tuple[float, Schedule | None]:
+    def drive(self) -> tuple[float, TimeFunction | None]:
         """The charge [C], and the schedule that replaces it."""
-        return (0.0, self.charge) if isinstance(self.charge, Schedule) else (self.charge, None)
+        return (0.0, self.charge) if isinstance(self.charge, TimeFunction) else (self.charge, None)
 
 
 class Coulomb(Force):

@@ -20,6 +20,11 @@ from quirkpy.parts.part import PartError
 
 #: What stands for a dot in the name of a module.
 DOT = "\u00b7"
+#: Why some names lead nowhere, by what the system says of them.
+IMPOSSIBLE = {
+    errno.ELOOP: "is a link that leads back to itself; give another path",
+    errno.ENAMETOOLONG: "is too long a name: it cannot be written, nor read; give a shorter one",
+}
 FilePath: TypeAlias = str | os.PathLike[str]
 
 
@@ -44,11 +49,30 @@ def path_of(path: Any, who: str) -> Path:
     try:
         os.stat(name)
     except OSError as error:
-        if error.errno == errno.ELOOP:
-            raise PartError(
-                f"{who}: {show(name)} is a link that leads back to itself; give another path."
-            ) from None
+        if error.errno in IMPOSSIBLE:
+            raise PartError(f"{who}: {show(name)} {IMPOSSIBLE[error.errno]}.") from None
     return Path(name)
+
+
+def endless(place: Path) -> bool:
+    """Whether a path is that of a device, a pipe or a socket: reading one may wait, or go on, for
+    ever."""
+    try:
+        mode = os.stat(place).st_mode
+    except OSError:  # whoever opens it says why not
+        return False
+    return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
+
+
+def readable(path: Any, who: str) -> Path:
+    """A path to be read; refused where what lies there may have no end."""
+    place = path_of(path, who)
+    if endless(place):
+        raise PartError(
+            f"{who}: {str(place)!r} is a device, a pipe or a socket, which may have no end; give "
+            "a file."
+        )
+    return place
 
 
 def ending_of(path: Any, who: str, endings: Sequence[str]) -> Path:

@@ -1,8 +1,8 @@
 """`Force`: the base of every force, built in or yours, and the elements that the built-in ones are
 made of.
 
-A built-in force is a tuple of elements, which the kernels know (kernels/loads.py).  Yours gives a
-load or a potential."""
+A built-in force is a tuple of elements, which the kernels know (`kernels/act/loads.py`).  Yours
+gives a load or a potential."""
 
 from __future__ import annotations
 
@@ -14,11 +14,12 @@ from quirkpy.parts.checks import text
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, checked
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import TimeFunction
 
 ElementKind: TypeAlias = Literal[
     "uniform", "pair", "coordinate", "push", "callback", "stop",
     "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
+    "joint law", "servo", "tape",
 ]  # fmt: skip
 #: The order of the kinds is their number in the tables; `KINDS` says what holds for each.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
@@ -29,9 +30,10 @@ class Element(NamedTuple):
 
     - uniform: acceleration (3) [m/s2] of every moving body
     - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two
-      sites
+      sites; functions of time replace stiffness, rest length
     - coordinate: stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N
-      m/rad], [rad], [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s]
+      m/rad], [rad], [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s];
+      functions of time replace stiffness, rest value
     - push: force (3) [N], torque (3) [N m], frame (0: N, 1: body), on site 1; schedules replace
       force, torque
     - callback: none; the force's own Python is called
@@ -50,6 +52,11 @@ class Element(NamedTuple):
       linear block, the mixed block row by row, the angular block
     - wheel: momentum (3) [N m s] in the axes of site 1; a schedule replaces it
     - law: the numbers of a `CompiledForce`, as its law takes them, between up to three sites
+    - joint law: whether it has an energy (0 or 1), and the numbers of a `CompiledJointLaw`
+    - servo: stiffness, target, damping, limit (0: none) on such a coordinate; a function of time
+      replaces the target
+    - tape: see `TapeSpring`: stiffness, straight angle, damping, the angle of the fall, peak and
+      plateau of positive angles and of negative ones
 
     An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m],
     eccentricity, mean anomaly at t = 0, unit vectors (3 and 3) to the pericentre and across; or mu,
@@ -60,7 +67,7 @@ class Element(NamedTuple):
     site2: Site | None = None
     joint: BaseJoint | None = None
     numbers: tuple[float, ...] = ()
-    schedules: tuple[Schedule | None, Schedule | None] = (None, None)
+    schedules: tuple[TimeFunction | None, TimeFunction | None] = (None, None)
     coordinate: str | None = None  # of the joint; None: its only one
     site3: Site | None = None
 
@@ -97,9 +104,9 @@ class KindTraits(NamedTuple):
 KINDS: dict[ElementKind, KindTraits] = {
     "uniform": KindTraits((0, 1, 2), (), "all", "always", "field", carried=True),
     "pair": KindTraits(
-        (0, 2), (), "sites", "always", "relative", carried=True, swapped=0, points=True
+        (0, 2), (0,), "sites", "always", "relative", carried=True, swapped=0, points=True
     ),
-    "coordinate": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
+    "coordinate": KindTraits((0, 2, 3), (0,), "sites", "always", "relative"),
     "push": KindTraits((0, 1, 2, 3, 4, 5), (0, 1), "sites", "always", "field", carried=True),
     "callback": KindTraits(adds_up="never"),  # it sees bodies by name
     "stop": KindTraits(None, (), "sites", "always", "relative"),
@@ -116,6 +123,9 @@ KINDS: dict[ElementKind, KindTraits] = {
     "bushing": KindTraits(tuple(range(42)), (), "sites", "always", "relative", carried=True),
     "wheel": KindTraits((0, 1, 2), (0,), "sites", "always", "field", carried=True),
     "law": KindTraits(None, (), "sites", "always", "unknown"),
+    "joint law": KindTraits(None, (), "sites", "always", "relative"),
+    "servo": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
+    "tape": KindTraits((0, 2, 4, 5, 6, 7), (), "sites", "always", "relative"),
 }
 
 
@@ -150,14 +160,14 @@ class Force(Part):
     error about 1e-10 where U changes over 0.1 m or more) unless you write `load` as well.  A force
     with only a load has no potential energy: what it does counts as work."""
 
-    _unknown: ClassVar[ForceTraits] = ForceTraits()
+    unknown_traits: ClassVar[ForceTraits] = ForceTraits()
 
     name: str = checked(text)
 
     @property
     def traits(self) -> ForceTraits:
         """What is known of it; of a class of your own nothing, unless it says so itself."""
-        return self._unknown
+        return self.unknown_traits
 
     def elements(self) -> tuple[Element, ...]:
         """The elementary loads that this force is made of."""

@@ -11,7 +11,7 @@ import numpy as np
 
 from quirkpy.maths.triples import NO_TURN
 from quirkpy.maths.types import Vector
-from quirkpy.maths.warnings import doubt_degrees
+from quirkpy.maths.warnings import doubt_beyond_a_turn
 from quirkpy.parts.body import GROUND, Body, Site, point_sites
 from quirkpy.parts.checks import (
     flag,
@@ -24,22 +24,70 @@ from quirkpy.parts.checks import (
     vector,
     word,
 )
-from quirkpy.parts.force import Element, Force, ForceTraits
+from quirkpy.parts.force import Element, ElementKind, Force, ForceTraits
 from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import checked
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import Schedule, TimeFunction
 
 Frame: TypeAlias = Literal["inertial", "body"]
-#: A vector that may change with time: three numbers, a Schedule, or a function of t (not written to
-#: JSON).
-VectorInTime: TypeAlias = Vector | Schedule | Callable[[float], Sequence[float]]
+#: A vector that may change with time: three numbers, a function of time such as a Schedule, or a
+#: Python function of t (not written to JSON).
+VectorInTime: TypeAlias = Vector | TimeFunction | Callable[[float], Sequence[float]]
 
 
 def _vector_in_time(value: Any) -> Any:
-    if isinstance(value, Schedule) and value.scalar:
-        raise TypeError("is a schedule of plain numbers, but must hold three at each time")
-    return value if isinstance(value, Schedule) or callable(value) else vector(value)
+    if isinstance(value, TimeFunction) and value.scalar:
+        raise TypeError(f"is a {_noun(value)} of plain numbers, but must hold three at each time")
+    return value if isinstance(value, TimeFunction) or callable(value) else vector(value)
+
+
+def _noun(value: TimeFunction) -> str:
+    """What a function of time is called in a sentence."""
+    return "schedule" if isinstance(value, Schedule) else type(value).__name__
+
+
+def strength_in_time(value: Any) -> Any:
+    """A number, zero or above, or a function of time."""
+    return in_time(value) if isinstance(value, TimeFunction) else not_negative(value)
+
+
+def in_time(value: Any) -> Any:
+    """A number, or a function of time that gives numbers and has a rate: the work that its changes
+    do follows from that."""
+    if not isinstance(value, TimeFunction):
+        return number(value)
+    if not value.scalar:
+        raise TypeError(f"is a {_noun(value)} of vectors, but must hold one number at each time")
+    if not value.rated:
+        raise ValueError(
+            "states no rate, but the work that its changes do follows from that; define rate "
+            "beside its value"
+        )
+    return value
+
+
+def split_functions(
+    *values: float | TimeFunction,
+) -> tuple[tuple[float, ...], tuple[Any, ...]]:
+    """Values of which some are functions of time: the numbers, and the functions, None in place of
+    a number; in place of a function stands the number that it comes to, zero where it does not."""
+    functions = tuple(value if isinstance(value, TimeFunction) else None for value in values)
+    return tuple(_last(value) for value in values), functions
+
+
+def _last(value: float | TimeFunction) -> float:
+    """The last value of a schedule of numbers; a number as it is."""
+    if isinstance(value, Schedule):
+        return float(value.at(value.times[-1]))
+    return 0.0 if isinstance(value, TimeFunction) else value
+
+
+def stated_in(value: float | TimeFunction | None) -> tuple[float, ...]:
+    """The numbers that a user has written down for a value that may change with time."""
+    if value is None:
+        return ()
+    return value.stated if isinstance(value, TimeFunction) else (value,)
 
 
 class Gravity(Force):
@@ -70,11 +118,14 @@ class _BetweenPoints(Force, ABC):
         self.sites()
 
     def elements(self) -> tuple[Element, ...]:
-        return (Element("pair", *self.sites(), numbers=self.pair_numbers()),)
+        stiffness, rest, *others = self.pair_numbers()
+        numbers, functions = split_functions(stiffness, rest)
+        return (Element("pair", *self.sites(), numbers=(*numbers, *others), schedules=functions),)
 
     @abstractmethod
-    def pair_numbers(self) -> tuple[float, float, float, float]:
-        """Stiffness, rest length, damping, tension only: see `Element`."""
+    def pair_numbers(self) -> tuple[Any, Any, float, float]:
+        """Stiffness and rest length, each a number or a function of time, damping, tension only:
+        see `Element`."""
 
 
 class Spring(_BetweenPoints):
@@ -83,14 +134,17 @@ class Spring(_BetweenPoints):
     stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N
     s/m]. tension_only: a rope; it never pushes, and is without force, energy and damping while
     shorter than L0.  Where the points coincide (L = 0) the direction, and so the force of a rest
-    length, is undefined and taken as zero."""
+    length, is undefined and taken as zero.  stiffness and rest_length may be functions of time,
+    such as a `Schedule`: what their changes put into U counts as work."""
 
-    stiffness: float = checked(not_negative, kw_only=True)
-    rest_length: float | None = checked(optional(not_negative), default=None, kw_only=True)
+    stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
+    rest_length: float | TimeFunction | None = checked(
+        optional(strength_in_time), default=None, kw_only=True
+    )
     damping: float = checked(not_negative, default=0.0, kw_only=True)
     tension_only: bool = checked(flag, default=False, kw_only=True)
 
-    def pair_numbers(self) -> tuple[float, float, float, float]:
+    def pair_numbers(self) -> tuple[Any, Any, float, float]:
         rest = self.rest_length
         if rest is None:
             rest = math.dist(*(site.placed()[0] for site in self.sites()))
@@ -102,7 +156,7 @@ class Damper(_BetweenPoints):
 
     damping: float = checked(not_negative, kw_only=True)
 
-    def pair_numbers(self) -> tuple[float, float, float, float]:
+    def pair_numbers(self) -> tuple[Any, Any, float, float]:
         return 0.0, 0.0, self.damping, 0.0
 
 
@@ -110,21 +164,23 @@ class PotentialWell(Force):
     """A pull towards a point of N, on the mass centre: force k (centre - r).  U = k |r - centre|^2
     / 2.
 
-    centre [m] in N, stiffness k [N/m].  It makes no torque about the mass centre.
-    """
+    centre [m] in N, stiffness k [N/m], or a function of time: what its changes put into U counts
+    as work.  It makes no torque about the mass centre."""
 
     body: Body = checked(instance(Body))
     centre: Vector = checked(vector)
-    stiffness: float = checked(not_negative)
+    stiffness: float | TimeFunction = checked(strength_in_time)
 
     def elements(self) -> tuple[Element, ...]:
         """A spring of zero rest length from the centre, fixed in N, to the mass centre."""
         ends = GROUND.site(self.name, at=self.centre), self.body.site(self.name)
-        return (Element("pair", *ends, numbers=(self.stiffness, 0.0, 0.0, 0.0)),)
+        (stiffness,), (function,) = split_functions(self.stiffness)
+        numbers = (stiffness, 0.0, 0.0, 0.0)
+        return (Element("pair", *ends, numbers=numbers, schedules=(function, None)),)
 
 
 class OnCoordinate(Force, ABC):
-    """A force on one coordinate of a joint, and its reaction; it acts while its joint is active.
+    """Base of forces on one coordinate of a joint, and their reactions, which act while it does.
 
     coordinate: the name of the coordinate, where the joint has several: "angle", "travel",
     "travel_x" and so on."""
@@ -140,21 +196,30 @@ class OnCoordinate(Force, ABC):
         return self.joint.named_coordinate(self.coordinate, self)
 
     def elements(self) -> tuple[Element, ...]:
-        name = self._coordinate().name
-        return (
-            Element(
-                "coordinate", joint=self.joint, coordinate=name, numbers=self.coordinate_numbers()
-            ),
-        )
+        stiffness, rest, *others = self.coordinate_numbers()
+        numbers, functions = split_functions(stiffness, rest)
+        return (self.element("coordinate", (*numbers, *others), functions),)
 
-    def coordinate_numbers(self) -> tuple[float, ...]:
-        """Stiffness, rest value, damping, friction, its rate: see `Element`."""
-        return ()
+    def element(
+        self, kind: ElementKind, numbers: tuple[float, ...],
+        functions: tuple[Any, ...] = (None, None),
+    ) -> Element:  # fmt: skip
+        """An element on its coordinate."""
+        return Element(
+            kind, joint=self.joint, coordinate=self._coordinate().name, numbers=numbers,
+            schedules=(functions[0], functions[1]),
+        )  # fmt: skip
 
-    def _doubt(self, field: str, value: float | None) -> None:
-        """Warn where the coordinate is an angle, and the value looks like degrees."""
-        if value is not None and self._coordinate().kind == "angle":
-            doubt_degrees(f"{self._title()}: {field}", value)
+    def coordinate_numbers(self) -> tuple[Any, ...]:
+        """Stiffness and rest value, each a number or a function of time, damping, friction, its
+        rate: see `Element`."""
+        return 0.0, 0.0
+
+    def _doubt(self, field: str, value: float | TimeFunction | None) -> None:
+        """Warn where the coordinate is an angle, and the value of more than a turn."""
+        if self._coordinate().kind == "angle":
+            for stated in stated_in(value):
+                doubt_beyond_a_turn(f"{self._title()}: {field}", stated)
 
 
 class HingeSpring(OnCoordinate):
@@ -162,10 +227,11 @@ class HingeSpring(OnCoordinate):
     reaction.
 
     stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 /
-    2 with the continuous angle.  It acts while its joint is active."""
+    2 with the continuous angle.  It acts while its joint is active.  stiffness and rest_angle may
+    be functions of time, such as a `Schedule`: what their changes put into U counts as work."""
 
-    stiffness: float = checked(not_negative, kw_only=True)
-    rest_angle: float = checked(number, default=0.0, kw_only=True)
+    stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
+    rest_angle: float | TimeFunction = checked(in_time, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
 
     def validate(self) -> None:
@@ -175,7 +241,7 @@ class HingeSpring(OnCoordinate):
     def _coordinate(self) -> Coordinate:
         return self.joint.named_coordinate(self.coordinate, self, "angle")
 
-    def coordinate_numbers(self) -> tuple[float, ...]:
+    def coordinate_numbers(self) -> tuple[Any, ...]:
         return self.stiffness, self.rest_angle, self.damping
 
 
@@ -184,17 +250,17 @@ class JointSpring(OnCoordinate):
     rest)^2 / 2.
 
     An angle: stiffness k [N m/rad], rest [rad], damping c [N m s/rad]; a travel or a length: [N/m],
-    [m], [N s/m]."""
+    [m], [N s/m].  stiffness and rest may be functions of time, as of a `HingeSpring`."""
 
-    stiffness: float = checked(not_negative, kw_only=True)
-    rest: float = checked(number, default=0.0, kw_only=True)
+    stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
+    rest: float | TimeFunction = checked(in_time, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
 
     def validate(self) -> None:
         super().validate()
         self._doubt("rest", self.rest)
 
-    def coordinate_numbers(self) -> tuple[float, ...]:
+    def coordinate_numbers(self) -> tuple[Any, ...]:
         return self.stiffness, self.rest, self.damping
 
 
@@ -206,7 +272,7 @@ class JointDamper(OnCoordinate):
 
     damping: float = checked(not_negative, kw_only=True)
 
-    def coordinate_numbers(self) -> tuple[float, ...]:
+    def coordinate_numbers(self) -> tuple[Any, ...]:
         return 0.0, 0.0, self.damping
 
 
@@ -252,7 +318,7 @@ class SprungHinges(Force):
     name: str = checked(text, default="sprung hinges", kw_only=True)
 
     def validate(self) -> None:
-        doubt_degrees(f"{self._title()}: rest", self.rest)
+        doubt_beyond_a_turn(f"{self._title()}: rest", self.rest)
 
     def elements(self) -> tuple[Element, ...]:
         return ()
@@ -285,7 +351,7 @@ class JointFriction(OnCoordinate):
                 f"radius is {self.radius:g}, but it acts on no angle; leave radius out."
             )
 
-    def coordinate_numbers(self) -> tuple[float, ...]:
+    def coordinate_numbers(self) -> tuple[Any, ...]:
         return 0.0, 0.0, 0.0, self.coefficient * self.preload * (self.radius or 1.0), self.slip
 
 
@@ -335,7 +401,8 @@ class JointStop(OnCoordinate):
 
 
 class Load(Force):
-    """A force [N] and a torque [N m] on a body, as numbers, a `Schedule` or a function of t [s].
+    """A force [N] and a torque [N m] on a body, as numbers, a `Schedule` or other `TimeFunction`,
+    or a Python function of t [s].
 
     at: the point of the body where the force acts, in N at the written pose, carried by the body
     (default: the mass centre).  frame "inertial": both vectors in N; "body": both turn with the
@@ -360,9 +427,9 @@ class Load(Force):
         if callable(self.force) or callable(self.torque):
             return (Element("callback"),)
         vectors = [
-            (0.0, 0.0, 0.0) if isinstance(v, Schedule) else v for v in (self.force, self.torque)
+            (0.0, 0.0, 0.0) if isinstance(v, TimeFunction) else v for v in (self.force, self.torque)
         ]
-        one, two = (v if isinstance(v, Schedule) else None for v in (self.force, self.torque))
+        one, two = (v if isinstance(v, TimeFunction) else None for v in (self.force, self.torque))
         numbers = (*vectors[0], *vectors[1], float(self.frame == "body"))
         return (Element("push", self._site(), numbers=numbers, schedules=(one, two)),)
 
@@ -379,7 +446,7 @@ class Load(Force):
 
     def _call(self, name: str, value: VectorInTime, t: float) -> Any:
         """One of the two vectors at time t, whatever form it was given in."""
-        if isinstance(value, Schedule):
+        if isinstance(value, TimeFunction):
             return value.at(t)
         out = value(t) if callable(value) else value
         try:

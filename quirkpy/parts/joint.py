@@ -7,6 +7,7 @@ without them always acts through its rows."""
 
 from __future__ import annotations
 
+import functools
 from abc import ABC, abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar, Literal, NamedTuple, TypeAlias
@@ -21,7 +22,7 @@ from quirkpy.parts.checks import direction, instance, optional, show, text, vect
 from quirkpy.parts.motion import MotionView
 from quirkpy.parts.part import Part, checked
 from quirkpy.parts.primitives import Primitive
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import TimeFunction
 
 if TYPE_CHECKING:
     from quirkpy.parts.force import Element
@@ -58,6 +59,7 @@ class Coordinate(NamedTuple):
     site: Literal[1, 2] = 1
 
 
+@functools.cache
 def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
     """The coordinates of a joint, one for each freedom, in their order; several turns have no
     angles.  Two of a kind are named after their axes."""
@@ -74,20 +76,21 @@ def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
 class Relation(NamedTuple):
     """What some joints demand of coordinates: first + factor second = value + motion(t).
 
-    first, second: a joint and the name of one of its coordinates.  motion: a `Schedule` of numbers,
-    or a function of t that gives value, rate and acceleration; None: nothing moves by itself."""
+    first, second: a joint and the name of one of its coordinates.  motion: a `TimeFunction` of
+    numbers, or a function of t that gives value, rate and acceleration; None: nothing moves by
+    itself."""
 
     first: tuple[BaseJoint, str]
     second: tuple[BaseJoint, str] | None = None
     factor: float = 0.0
     value: float = 0.0
-    motion: Schedule | Callable[[float], tuple[float, float, float]] | None = None
+    motion: TimeFunction | Callable[[float], tuple[float, float, float]] | None = None
 
     def driven(self, t: float) -> tuple[float, float, float]:
         """Value, rate and acceleration of the motion at time t [s]."""
         if self.motion is None:
             return 0.0, 0.0, 0.0
-        return self.motion.motion(t) if isinstance(self.motion, Schedule) else self.motion(t)
+        return self.motion.motion(t) if isinstance(self.motion, TimeFunction) else self.motion(t)
 
 
 class BaseJoint(Part, ABC):

@@ -11,6 +11,7 @@ import importlib
 import json
 import math
 from collections.abc import Iterable, Mapping
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from quirkpy.parts import (
     event,
     fields,
     forces,
+    joint_laws,
     joints,
     latch,
     magnets,
@@ -41,79 +43,25 @@ from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 #: Rises when documents change so that an older reader would misread them.
 SCHEMA = 1
 
-#: Every class that a document may name without a module of the reader's choosing.
-PART_TYPES: dict[str, type[Part]] = {
-    cls.__name__: cls
-    for cls in (
-        body.Body,
-        body.Site,
-        shapes.Box,
-        shapes.Sphere,
-        shapes.Cylinder,
-        shapes.Mesh,
-        joints.Spherical,
-        joints.Revolute,
-        joints.Prismatic,
-        joints.Fixed,
-        joints.Distance,
-        joints.Cylindrical,
-        joints.Planar,
-        joints.Universal,
-        joints.PointOnLine,
-        joints.PointOnPlane,
-        joints.Parallel,
-        joints.Perpendicular,
-        joints.Screw,
-        joints.Rope,
-        couplings.Gear,
-        couplings.Prescribed,
-        forces.Gravity,
-        forces.Spring,
-        forces.Damper,
-        forces.HingeSpring,
-        forces.JointSpring,
-        forces.JointDamper,
-        forces.ViscousHinges,
-        forces.SprungHinges,
-        forces.JointFriction,
-        forces.JointStop,
-        latch.Latch,
-        forces.PotentialWell,
-        forces.Load,
-        actuators.Thruster,
-        actuators.ReactionWheel,
-        bushing.Bushing,
-        fields.Orbit,
-        fields.PointGravity,
-        fields.GravityGradient,
-        fields.HillFrame,
-        fields.Charge,
-        fields.Coulomb,
-        fields.Potential,
-        magnets.Magnet,
-        magnets.Electromagnet,
-        magnets.Dipoles,
-        magnets.PlanetField,
-        pinning.Superconductor,
-        pinning.FluxPinning,
-        schedule.Schedule,
-        sensor.Sensor,
-        event.AtRest,
-        event.EnergyBelow,
-        event.SensorsMeet,
-        event.When,
-        switch.Switch,
-        primitives.CoincidentPoints,
-        primitives.OriginOnLine,
-        primitives.OriginOnPlane,
-        primitives.ParallelAxes,
-        primitives.PerpendicularAxes,
-        primitives.SameOrientation,
-        primitives.FixedDistance,
-        primitives.DistanceAtMost,
-    )
-}
 
+def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
+    """The public classes of parts that some modules define and none derives from, by name."""
+    own = [
+        value
+        for module in modules
+        for value in vars(module).values()
+        if isinstance(value, type) and issubclass(value, Part)
+        if value.__module__ == module.__name__
+    ]
+    bases = {base for cls in own for base in cls.__mro__[1:]}
+    return {c.__name__: c for c in own if c not in bases and not c.__name__.startswith("_")}
+
+
+#: Every class that a document may name without a module of the reader's choosing.
+PART_TYPES = final_classes(
+    body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
+    pinning, schedule, sensor, event, switch, primitives,
+)  # fmt: skip
 
 #: Characters of a document, and how deep values in it lie within each other, at most: some hundred
 #: times what any has.
@@ -220,8 +168,8 @@ class Reader:
     """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
 
     def __init__(
-        self, text: str, modules: Iterable[str] = (), extra: Mapping[str, Any] | None = None,
-        types: Mapping[str, type[Part]] = PART_TYPES,
+        self, text: str | bytes, modules: Iterable[str] = (),
+        extra: Mapping[str, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES,
     ) -> None:  # fmt: skip
         self.types, self.data = types, self._parse(text)
         schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None

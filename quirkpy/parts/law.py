@@ -15,6 +15,7 @@ from quirkpy.maths.triples import triple
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, show
 from quirkpy.parts.force import Element, Force
+from quirkpy.parts.formulas import flat
 from quirkpy.parts.motion import MotionView, PlaceMotion, Wrench
 
 #: An element has room for so many bodies and sites, and for so many numbers.
@@ -168,12 +169,6 @@ class CompiledForce(Force):
 
     def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
         return type(self).energy is not None if method == "potential" else True
-
-
-def flat(arguments: Mapping[str, Any]) -> tuple[float, ...]:
-    """The numbers of an argument, one after the other."""
-    values = (value if isinstance(value, tuple) else (value,) for value in arguments.values())
-    return tuple(one for some in values for one in some if isinstance(one, float))
 
 
 def as_argument(value: Any, at: MotionView) -> Any:

@@ -15,7 +15,7 @@ from quirkpy.parts.checks import instance, not_negative, number, optional, posit
 from quirkpy.parts.fields import Orbit, at_rest, each, pairs
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import Part, checked
-from quirkpy.parts.schedule import Schedule
+from quirkpy.parts.schedule import TimeFunction
 
 #: Magnetisation [A/m] of a neodymium magnet with 1.32 T of remanence.
 NEODYMIUM = 1.32 / (4e-7 * np.pi)
@@ -28,7 +28,7 @@ class _Dipole(Part, ABC):
     site: Site = checked(instance(Site))
 
     @abstractmethod
-    def drive(self) -> tuple[tuple[float, ...], Schedule | None]:
+    def drive(self) -> tuple[tuple[float, ...], TimeFunction | None]:
         """Moment (3) in the axes of the site, and the schedule that replaces it."""
 
 
@@ -41,7 +41,7 @@ class Magnet(_Dipole):
     moment: float = checked(number)
     radius: float | None = checked(optional(positive), default=None, kw_only=True)
 
-    def drive(self) -> tuple[tuple[float, ...], Schedule | None]:
+    def drive(self) -> tuple[tuple[float, ...], TimeFunction | None]:
         return (0.0, 0.0, self.moment), None
 
     @property
@@ -57,11 +57,11 @@ class Electromagnet(_Dipole):
     While any moment of a pair is scheduled, what the pair does counts as work.  holding_power [W]:
     what it takes to hold the moment; stated for the reader, not part of the mechanics."""
 
-    moment: Vector | float | Schedule = checked(along_z)
+    moment: Vector | float | TimeFunction = checked(along_z)
     holding_power: float = checked(not_negative, default=0.0, kw_only=True)
 
-    def drive(self) -> tuple[tuple[float, ...], Schedule | None]:
-        if isinstance(self.moment, Schedule):
+    def drive(self) -> tuple[tuple[float, ...], TimeFunction | None]:
+        if isinstance(self.moment, TimeFunction):
             return (0.0, 0.0, 0.0), self.moment
         return tuple(self.moment), None  # type: ignore[arg-type]
 

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body, Site
+from quirkpy.parts.part import Part
 
 
 class FrameMotion(NamedTuple):
@@ -46,6 +47,10 @@ class MotionView(ABC):
     @abstractmethod
     def site(self, site: Site) -> FrameMotion:
         """Origin and axes of a site on such a body."""
+
+    @abstractmethod
+    def coordinate(self, joint: Part, name: str) -> tuple[float, float]:
+        """Value, whole turns included, and rate of a coordinate of a joint of the system."""
 
     def __getitem__(self, key: Body | Site) -> FrameMotion:
         return self.body(key) if isinstance(key, Body) else self.site(key)

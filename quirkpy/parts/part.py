@@ -56,17 +56,17 @@ class Part:
     #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than
     #: checking.
     _checks: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]]
-    #: The traits of a class that declares none; None: its family has none.  They are not
-    #: inherited: what a subclass does otherwise, nobody has said.
-    _unknown: ClassVar[Any] = None
+    #: The traits of a class that declares none; None: its family has no traits.  A subclass does
+    #: not inherit the traits of its base, for it may behave otherwise.
+    unknown_traits: ClassVar[Any] = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:
         super().__init_subclass__(**keywords)
         dataclasses.dataclass(frozen=True, repr=False)(cls)
         fields = dataclasses.fields(cls)  # type: ignore[arg-type]
         cls._checks = tuple((field.name, field.metadata.get("check", steady)) for field in fields)
-        if cls._unknown is not None and "traits" not in vars(cls):
-            cls.traits = cls._unknown  # type: ignore[attr-defined]
+        if cls.unknown_traits is not None and "traits" not in vars(cls):
+            cls.traits = cls.unknown_traits  # type: ignore[attr-defined]
 
     def __post_init__(self) -> None:
         """Replace each field by its checked value, or refuse with the part's and the field's name
@@ -94,7 +94,7 @@ class Part:
 
     def __getstate__(self) -> dict[str, Any]:
         """The fields, without what has been derived from them."""
-        return {name: getattr(self, name) for name, _ in self._checks}
+        return fields_of(self)
 
     def __repr__(self) -> str:
         shown: list[str] = []
@@ -104,6 +104,11 @@ class Part:
                 prefix = f"{field.name}=" if field.kw_only or shown else ""
                 shown.append(prefix + _brief(value))
         return f"{type(self).__name__}({', '.join(shown)})"
+
+
+def fields_of(part: Part) -> dict[str, Any]:
+    """The fields of a part by name, in order."""
+    return {name: getattr(part, name) for name, _ in part._checks}
 
 
 def field_values(part: Part) -> list[Any]:

@@ -21,6 +21,8 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked
 
+#: Imaginary step of derivatives [m], [rad]: its square is nothing beside one.
+COMPLEX_STEP = 1e-30
 #: The images are those of a point; nearer to the face than this many radii a magnet is none.
 NEAREST = 1.5
 #: How a part's pose is read from a state: ``state[body].position``, ``.orientation``.
@@ -229,7 +231,7 @@ class FluxPinning(Force):
 
         A step along the imaginary axis has no cancellation (Squire and Trapp 1998).
         """
-        out, step = np.zeros((6, 6)), 1e-30
+        out, step = np.zeros((6, 6)), COMPLEX_STEP
         for k in range(6):
             motion = np.zeros(6, dtype=complex)
             motion[k] = 1j * step

@@ -2,7 +2,7 @@
 independent rows.
 
 Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1.  Three
-kinds of scalar row cover them all, and the kernels (kernels/rows.py) know nothing else:
+kinds of scalar row cover them all, and the kernels (`kernels/place/rows.py`) know nothing else:
 
     line      e1[axis1] . d - value          [m]      how far x2 lies along an axis of site 1
     dot       e1[axis1] . e2[axis2] - value  [1]      the cosine between an axis of each site
@@ -60,6 +60,10 @@ class Primitive(Part, ABC):
         Unlike the rows it also sees the wrong branch: an axis that points the opposite way is half
         a turn off."""
 
+    def gaps(self, d: Floats, turns: Floats) -> Floats:
+        """The sizes of many gaps at once (k,), from d (k, 3) and turns (k, 3, 3)."""
+        return np.array([self.gap(*pair).size for pair in zip(d, turns, strict=True)])
+
 
 class CoincidentPoints(Primitive):
     """The origins of the two sites coincide (3 rows)."""
@@ -69,6 +73,10 @@ class CoincidentPoints(Primitive):
 
     def gap(self, d: Floats, turn: Floats) -> Gap:
         return Gap(math.hypot(*d), "m")
+
+    def gaps(self, d: Floats, turns: Floats) -> Floats:
+        """As `gap` (k,)."""
+        return np.asarray(np.linalg.norm(d, axis=1))
 
 
 class OriginOnLine(Primitive):
@@ -115,6 +123,13 @@ class ParallelAxes(Primitive):
         first, second = _others(self.axis)
         return Gap(math.atan2(math.hypot(turn[k, first], turn[k, second]), turn[k, k]), "rad")
 
+    def gaps(self, d: Floats, turns: Floats) -> Floats:
+        """As `gap` (k,)."""
+        k = AXES.index(self.axis)
+        first, second = _others(self.axis)
+        across = np.hypot(turns[:, k, first], turns[:, k, second])
+        return np.asarray(np.arctan2(across, turns[:, k, k]))
+
 
 class PerpendicularAxes(Primitive):
     """An axis of site 1 and an axis of site 2 are perpendicular (1 row)."""
@@ -141,6 +156,12 @@ class SameOrientation(Primitive):
             [turn[2, 1] - turn[1, 2], turn[0, 2] - turn[2, 0], turn[1, 0] - turn[0, 1]]
         )
         return Gap(math.atan2(math.hypot(*twist), float(np.trace(turn)) - 1.0), "rad")
+
+    def gaps(self, d: Floats, turns: Floats) -> Floats:
+        """As `gap` (k,)."""
+        skew = turns - turns.transpose(0, 2, 1)
+        twist = np.linalg.norm(skew[:, (2, 0, 1), (1, 2, 0)], axis=1)
+        return np.asarray(np.arctan2(twist, np.trace(turns, axis1=1, axis2=2) - 1.0))
 
 
 class FixedDistance(Primitive):

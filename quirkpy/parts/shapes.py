@@ -19,7 +19,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import AXES, Axis, Floats, Ints, Vector, read_only
 from quirkpy.parts.checks import lengths, numbers, positive, real, word
-from quirkpy.parts.files import path_of
+from quirkpy.parts.files import readable
 from quirkpy.parts.part import Part, PartError, checked, sentence_of
 
 #: Three principal moments, or a symmetric 3x3 matrix.
@@ -229,7 +229,7 @@ class Mesh(Shape):
             long = positive(scale)
         except (TypeError, ValueError) as error:
             raise PartError(f"Mesh.load: scale {error}.") from None
-        place = path_of(path, "Mesh.load")
+        place = readable(path, "Mesh.load")
         vertices, triangles = _read_triangles(trimesh, place)
         with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
             return cls(long * vertices, triangles)

@@ -18,12 +18,19 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import by_body, quantities_of, speeds_of, zero_vectors
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.vicinity import Vicinity
 
+#: Tolerance of scaled multipliers in the search for the largest smallest eigenvalue [1].
+MULTIPLIER_TOLERANCE = 1e-9
+#: Tolerance of the scaled bend of energy in the search for branches [1].
+BEND_TOLERANCE = 1e-15
+#: Unit directions are one branch where their product is within this of 1 or -1 [1].
+SAME_BRANCH = 1e-6
 #: A form counts where it is more than this share of what single rows are bent by.
 BENT = 1e-6
 #: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a
@@ -99,7 +106,7 @@ def definite(forms: Floats) -> bool:
     def smallest(s: Floats) -> float:
         return float(
             np.linalg.eigvalsh(
-                np.einsum("k,kfg->fg", s / max(float(np.linalg.norm(s)), 1e-300), forms)
+                np.einsum("k,kfg->fg", s / max(float(np.linalg.norm(s)), TINY), forms)
             )[0]
         )
 
@@ -132,7 +139,7 @@ def lowest(K: Floats, forms: Floats) -> float:
     def falling(s: Floats) -> float:
         return -float(np.linalg.eigvalsh(K + np.einsum("k,kfg->fg", s, forms))[0])
 
-    scale = max(float(abs(K).max()), 1e-300) / max(float(abs(forms).max()), 1e-300)
+    scale = max(float(abs(K).max()), TINY) / max(float(abs(forms).max()), TINY)
     best = 0.0 - falling(np.zeros(len(forms)))
     for start in np.concatenate(
         [np.zeros((1, len(forms))), np.eye(len(forms)), -np.eye(len(forms))]
@@ -141,7 +148,7 @@ def lowest(K: Floats, forms: Floats) -> float:
             lambda s: falling(scale * s),
             start,
             method="Nelder-Mead",
-            options={"xatol": 1e-9, "fatol": 0.0},
+            options={"xatol": MULTIPLIER_TOLERANCE, "fatol": 0.0},
         )
         best = max(best, -float(found.fun))
     return best
@@ -152,7 +159,7 @@ def branches(K: Floats, forms: Floats) -> Floats:
     motions, lowest first; two freedoms have but two such lines."""
     from scipy.optimize import minimize
 
-    f, size, rng = len(K), max(float(abs(K).max()), 1e-300), np.random.default_rng(0)
+    f, size, rng = len(K), max(float(abs(K).max()), TINY), np.random.default_rng(0)
     demands: Any = {
         "type": "eq",
         "fun": lambda w: np.append(np.einsum("f,kfg,g->k", w, forms, w), w @ w - 1.0),
@@ -163,12 +170,12 @@ def branches(K: Floats, forms: Floats) -> Floats:
         made: Any = minimize(  # type: ignore[call-overload]
             lambda w: float(w @ K @ w) / size, start / np.linalg.norm(start),
             jac=lambda w: 2.0 * K @ w / size, method="SLSQP", constraints=demands,
-            options={"ftol": 1e-15, "maxiter": 200},
+            options={"ftol": BEND_TOLERANCE, "maxiter": 200},
         )  # fmt: skip
-        w = made.x / max(float(np.linalg.norm(made.x)), 1e-300)
+        w = made.x / max(float(np.linalg.norm(made.x)), TINY)
         missed = abs(np.einsum("f,kfg,g->k", w, forms, w)).max()
         if missed <= DIRECTION_TOLERANCE * abs(forms).max() and all(
-            abs(abs(w @ other) - 1.0) > 1e-6 for other in found
+            abs(abs(w @ other) - 1.0) > SAME_BRANCH for other in found
         ):
             found.append(w * np.sign(w[np.argmax(abs(w))]))
     found.sort(key=lambda w: float(w @ K @ w))

@@ -14,6 +14,7 @@ from typing import Literal, NamedTuple, TypeAlias, overload
 
 import numpy as np
 
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -23,6 +24,13 @@ from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split_direct
 from quirkpy.rest.newton import polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
+#: Step of differences along the parameter, as a share of its range [1].
+PARAMETER_STEP = 1e-4
+#: Relative singular value below which a correction leaves a direction alone [1].
+BRANCH_RANK = 1e-12
+#: An eigenvalue belongs to an oscillation where its imaginary part exceeds this share of the
+#: largest [1].
+OSCILLATES = 1e-6
 #: A family of systems: the same bodies and joints, with a force or a length that depends on p.
 Family: TypeAlias = "Callable[[float], System]"
 Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
@@ -214,7 +222,7 @@ class BranchTracer:
     # --- steps ------------------------------------------------------------------------------------
     def pull_slope(self, around: Vicinity, p: float) -> Floats:
         """dg/dp (f,), by central differences."""
-        h = 1e-4 * self.range
+        h = PARAMETER_STEP * self.range
         there = [Vicinity(self.family(p + s * h).clusters, around.state) for s in (-1.0, 1.0)]
         low, high = (around.reduce(v.here.felt)[0] for v in there)
         return np.asarray((high - low) / (2.0 * h))
@@ -238,7 +246,7 @@ class BranchTracer:
         """The displacement of each coordinate that counts as much as the whole range of p: a metre
         or a radian (f,)."""
         return np.array(
-            [1.0 / max(size_of(around, unit), 1e-300) for unit in np.eye(around.freedoms)]
+            [1.0 / max(size_of(around, unit), TINY) for unit in np.eye(around.freedoms)]
         )
 
     def step(self, length: float) -> tuple[Vicinity, float, Floats, int] | None:
@@ -246,8 +254,8 @@ class BranchTracer:
         succeed."""
         moves = size_of(self.around, self.scales(self.around) * self.tangent[:-1])
         most = min(
-            self.longest / max(abs(self.tangent[-1]) * self.range, 1e-300),
-            MOVES / max(moves, 1e-300),
+            self.longest / max(abs(self.tangent[-1]) * self.range, TINY),
+            MOVES / max(moves, TINY),
         )
         s = length * most
         p = self.p + s * self.tangent[-1] * self.range
@@ -272,10 +280,13 @@ class BranchTracer:
                 wide = np.vstack(
                     [np.hstack([here.stiffness.values * self.scales(here), -slope]), normal]
                 )
-                delta = np.linalg.lstsq(wide, np.append(here.pull, 0.0), rcond=1e-12)[0]
+                delta = np.linalg.lstsq(wide, np.append(here.pull, 0.0), rcond=BRANCH_RANK)[0]
                 change, dp = self.scales(here) * delta[:-1], float(delta[-1]) * self.range
             else:
-                change, dp = np.linalg.lstsq(here.stiffness.values, here.pull, rcond=1e-12)[0], 0.0
+                change, dp = (
+                    np.linalg.lstsq(here.stiffness.values, here.pull, rcond=BRANCH_RANK)[0],
+                    0.0,
+                )
             size = max(size_of(here, change), abs(dp) / self.range)
             if size > 4.0 * MOVES or not math.isfinite(size):
                 return None
@@ -346,7 +357,7 @@ GROWTH_RATE = 1e-9
 def determinant(around: Vicinity) -> float:
     """Of the stiffness, scaled by its largest, so that its sign can be followed."""
     K = restrict(around)
-    return float(np.linalg.det(K / max(float(abs(K).max(initial=0.0)), 1e-300))) if len(K) else 1.0
+    return float(np.linalg.det(K / max(float(abs(K).max(initial=0.0)), TINY))) if len(K) else 1.0
 
 
 def restrict(around: Vicinity) -> Floats:
@@ -362,7 +373,7 @@ def growth(around: Vicinity) -> float:
         return -math.inf
     f = len(K)
     values = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]]))
-    turning = values[abs(values.imag) > 1e-6 * abs(values).max()]
+    turning = values[abs(values.imag) > OSCILLATES * abs(values).max()]
     return float(turning.real.max(initial=-math.inf))
 
 

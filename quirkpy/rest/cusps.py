@@ -23,6 +23,7 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.states import angular_of, linear_of, spins_of, velocities_of
 from quirkpy.kernels.place.kinematics import sites_along
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
 from quirkpy.rest.modes import LEVEL_BEND, bends_beyond, climb, displace_within_reach
 from quirkpy.rest.newton import size_of
@@ -48,7 +49,7 @@ WAYS = 3
 WITHIN = 2e-4
 #: A step is no longer than this share of how far ends are apart, but no shorter than the second
 #: [m], [rad].
-STEP_PER_DISTANCE, TINY = 0.4, 1e-5
+STEP_PER_DISTANCE, SHORTEST_STRIDE = 0.4, 1e-5
 #: Directions in which ends move by less than this share of what they move most, they do not move
 #: in.
 UNMOVED_ENDS = 1e-6
@@ -125,7 +126,7 @@ class Cusps:
 
     def clear(self, around: Vicinity) -> float:
         """How far a step may go: forces turn within as little as ends are apart."""
-        return max(STEP_PER_DISTANCE * self.nearest(around), TINY)
+        return max(STEP_PER_DISTANCE * self.nearest(around), SHORTEST_STRIDE)
 
     def nearest(self, around: Vicinity) -> float:
         """How far apart the ends are that are nearest to each other [m]."""
@@ -169,7 +170,7 @@ def brought(
     not let them come so near."""
     apart, slope = distance(around, one, two)
     axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
-    axes = axes[:, sizes > UNMOVED_ENDS * max(float(sizes.max(initial=0.0)), 1e-300)]
+    axes = axes[:, sizes > UNMOVED_ENDS * max(float(sizes.max(initial=0.0)), TINY)]
     if not axes.size:
         return None
     direction = axes @ rng.normal(size=axes.shape[1])

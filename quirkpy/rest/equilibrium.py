@@ -14,6 +14,7 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import ASYMMETRY, is_symmetric_within
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Pull, Reaction
@@ -27,6 +28,10 @@ from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unkn
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
+
+#: Bodies move in step where no imaginary part of a scaled shape exceeds this [1].
+REAL_SHAPE = 1e-9
+
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
@@ -42,6 +47,8 @@ NEUTRAL_PULL = 1e-9
 #: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
 #: which length.
 FOLLOWED, NEUTRAL_STRIDE = 0.3, 0.1
+#: A direction lies in others where they hold this share of it.
+FLAT_SHARE = 0.5
 #: How far it is followed on the screws of the bodies [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
 #: A known motion is among those without stiffness where no more than this share of it is not.
@@ -350,7 +357,7 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
         shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
-    if not abs(shape.imag).max(initial=0.0) > 1e-9:
+    if not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
         shape = shape.real
     moving = tuple(
         f"{name} {'turns' if turns >= goes else 'moves'}"
@@ -379,9 +386,7 @@ def split_directions(around: Vicinity) -> DirectionSplit:
 
 
 def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
-    f = around.freedoms
-    _, sigma, Vt = around.principal
-    flat = Vt[sigma <= unknown_below(around, Vt.T)]
+    f, flat = around.freedoms, flat_directions(around)
     if not len(flat):
         return flat, np.eye(f)
     flat = _complete_basis(flat, around.spin_directions)
@@ -390,6 +395,12 @@ def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
     ).reshape(-1, f)
     full = np.linalg.qr(neutral.T, mode="complete")[0] if len(neutral) else np.eye(f)
     return neutral, full[:, len(neutral) :].T
+
+
+def flat_directions(around: Vicinity) -> Floats:
+    """A basis of the directions without stiffness (k, f)."""
+    _, sigma, Vt = around.principal
+    return np.asarray(Vt[sigma <= unknown_below(around, Vt.T)])
 
 
 def _complete_basis(flat: Floats, known: Floats) -> Floats:
@@ -409,7 +420,7 @@ def _complete_basis(flat: Floats, known: Floats) -> Floats:
 def goes_on(around: Vicinity, direction: Floats) -> bool:
     """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
     them; or step by step, put right after each."""
-    along = direction / max(size_of(around, direction), 1e-300)
+    along = direction / max(size_of(around, direction), TINY)
     there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
     rounding = IDLE_PULL * around.loading + NO_PULL
@@ -427,12 +438,23 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
 
 
 def _is_followed(around: Vicinity, along: Floats) -> bool:
+    """Whether equilibria go on along a direction stride by stride.  Two turns one after the other
+    differ from their mixture: equilibria bend aside, and after each stride the way goes on in what
+    is flat there."""
     here = around
     for _ in range(round(FOLLOWED / NEUTRAL_STRIDE)):
         rows = here.answers(here.states_at(NEUTRAL_STRIDE * along[None])).rows[0]
         there = polish(Vicinity(here.clusters, here.state_of(rows), here.whole))
         if not there.settled or there.moved > 0.5 * NEUTRAL_STRIDE or not rests(there.around):
             return False
-        along = there.around.coordinates_of(here, along)
+        along = _flatten(there.around, there.around.coordinates_of(here, along))
         along, here = along / size_of(there.around, along), there.around
     return True
+
+
+def _flatten(around: Vicinity, along: Floats) -> Floats:
+    """A direction without its share that has a stiffness, unless that is most of it."""
+    flat = flat_directions(around)
+    inside = flat.T @ (flat @ along)
+    mostly = np.linalg.norm(inside) > FLAT_SHARE * np.linalg.norm(along)
+    return np.asarray(inside if mostly else along)

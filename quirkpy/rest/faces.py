@@ -8,7 +8,6 @@ from __future__ import annotations
 import itertools
 import math
 from collections.abc import Set
-from dataclasses import replace
 from typing import NamedTuple
 
 import numpy as np
@@ -111,7 +110,7 @@ class RangeBox:
         place = drive_to(self.around, target)
         latched = {label for label in place.state.held if label in place.layout.latches}
         if not labels:
-            free = replace(place.state, held=tuple(sorted(latched)))
+            free = place.state.changed(held=tuple(sorted(latched)))
             return Vicinity(place.clusters, free, place.whole)
         held = at_stops(place, labels | latched)
         return held if held is not None and set(held.state.held) == labels | latched else None

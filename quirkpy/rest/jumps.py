@@ -57,9 +57,7 @@ class Jumps:
     def error(self) -> Floats:
         """How far each of these numbers may be from the true one [1/s2] (f, f)."""
         a = self.around
-        sizes = EPS * np.linalg.norm(a.by_place(a.reduce(a.probes.felt)), axis=2).max(
-            axis=1, initial=0.0
-        )
+        sizes = EPS * np.linalg.norm(a.by_place(a.pulled), axis=2).max(axis=1, initial=0.0)
         doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
         return np.asarray(
             DOUBTS * (abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) + doubt) / a.reach
@@ -70,7 +68,7 @@ class Jumps:
         """Which of these numbers are jumps of the stiffness at this state (f, f)."""
         K, uneven = abs(self.around.stiffness.values), abs(self.uneven)
         sizes = np.sqrt(np.maximum(np.maximum(K, K.T), uneven).max(axis=1, initial=0.0))
-        plain = uneven > JUMP * np.outer(sizes, sizes)
+        plain = uneven > JUMP * (sizes[:, None] * sizes)
         if not plain.any() or not (plain := plain & (uneven > self.error)).any():
             return np.asarray(plain)
         nearer = self.around.nearer(
@@ -84,10 +82,10 @@ class Jumps:
         error of both (f, f): by differences of fourth order on one side, beside those of third."""
         return one_sided_derivatives(self._changes_of_pull, self.around.reach, self.around.rounding)
 
-    @property
+    @cached_property
     def _changes_of_pull(self) -> Floats:
         """What the probes change of minus what pulls (f, 8, f)."""
-        return -self.around.by_place(self.around.reduce(self.around.probes.felt)) - self.around.pull
+        return -self.around.by_place(self.around.pulled) - self.around.pull
 
     @cached_property
     def tangent(self) -> Floats:

@@ -28,6 +28,10 @@ CIRCLE_RADIUS, CIRCLE, FINER = 1e-2, 512, 8
 #: Between planes it shows how large rounding is: slopes turn where they do so by so many times what
 #: they do mostly.
 SCATTER, MOSTLY = 20.0, 0.9
+#: Jumps are read off so many points of half a circle: along coordinates alone more planes than
+#: there are numbers would explain what displacements show in many ways.
+#: These count so little beside coordinates, along which they are better known.
+SEEN, CIRCLE_WEIGHT = 64, 1e-2
 #: Planes explain jumps that they leave no more than this share of; normals are alike to this.
 EXPLAINED, SAME_NORMAL = 1e-4, 1e-3
 
@@ -42,6 +46,25 @@ class Kinks(NamedTuple):
     left: float
     explained: bool
     names: tuple[str, ...]
+
+
+class Circle(NamedTuple):
+    """Directions of length one (n, f), what displacements along them change alike either way, per
+    length (n, f), and how far rounding hides that (f,)."""
+
+    directions: Floats
+    uneven: Floats
+    rounding: Floats
+
+    def left_by(self, normals: Floats, jumps: Floats) -> Floats:
+        """What planes leave of it (n, f)."""
+        shown = np.einsum("k,kf,nk->nf", jumps, normals, abs(self.directions @ normals.T))
+        return np.asarray(self.uneven - shown)
+
+    def is_explained(self, normals: Floats, jumps: Floats) -> bool:
+        """Whether planes leave little of it."""
+        most = EXPLAINED * abs(self.uneven).max(initial=0.0)
+        return bool((abs(self.left_by(normals, jumps)) <= most + self.rounding).all())
 
 
 def kinks_of(around: Vicinity) -> Kinks | None:
@@ -61,9 +84,11 @@ def kinks_of(around: Vicinity) -> Kinks | None:
             False,
             _jumping(around, np.asarray(counts.any(axis=0))),
         )
-    normals, jumps = _fit(uneven, normals)
+    round_about = _circle(around)
+    normals, jumps = _fit(uneven, normals, round_about)
     left = abs(uneven - _jumps_of(normals, jumps))
     explained = bool((left <= EXPLAINED * abs(uneven).max() + error).all())
+    explained = explained and round_about.is_explained(normals, jumps)
     return Kinks(
         normals,
         jumps,
@@ -78,14 +103,20 @@ def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
     return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
 
 
-def _fit(uneven: Floats, normals: Floats) -> tuple[Floats, Floats]:
-    """Normals near some (m, f), and jumps, that explain best what displacements show (f, f)."""
-    shapes = np.einsum("kf,kg->kfg", normals, abs(normals)).reshape(len(normals), -1).T
-    jumps = np.linalg.lstsq(shapes, uneven.reshape(-1), rcond=None)[0]
+def _fit(uneven: Floats, normals: Floats, circle: Circle) -> tuple[Floats, Floats]:
+    """Normals near some (m, f), and jumps, that explain best what displacements show along
+    coordinates (f, f), and, where that leaves them open, a circle."""
+    every = np.concatenate([np.eye(normals.shape[1]), circle.directions])
+    shown = np.concatenate([uneven.T, circle.uneven])
+    shapes = np.einsum("kf,nk->knf", normals, abs(every @ normals.T)).reshape(len(normals), -1).T
+    jumps = np.linalg.lstsq(shapes, shown.reshape(-1), rcond=None)[0]
     sizes = np.sqrt(abs(jumps))[:, None]
 
     def residual_of(x: Floats) -> Floats:
-        return (uneven - _jumps_of(x.reshape(normals.shape), np.sign(jumps))).reshape(-1)
+        scaled, signs = x.reshape(normals.shape), np.sign(jumps)
+        left = uneven - _jumps_of(scaled, signs)
+        beside = CIRCLE_WEIGHT * circle.left_by(scaled, signs)
+        return np.concatenate([left.reshape(-1), beside.reshape(-1)])
 
     found: Any = least_squares(
         residual_of,
@@ -170,15 +201,37 @@ def _unit(rows: Floats) -> Floats:
 def _normals(around: Vicinity) -> Floats | None:
     """Normals of all planes: each crosses any circle about the state at two opposite points.  None:
     some lie too close to be told apart."""
-    plane = np.linalg.qr(np.random.default_rng(0).normal(size=(around.freedoms, 2)))[0].T
-    if len(plane) < 2 or around.freedoms < 2:
+    if around.freedoms < 2:
         return np.ones((1, 1))
+    plane = _plane(around)
     for steps in (CIRCLE, FINER * CIRCLE):
         turning = _turning(around, plane, steps)
         found = _runs(turning)
         if found is not None:
             return found
     return None
+
+
+def _plane(around: Vicinity) -> Floats:
+    """Two directions of length one at right angles, no special ones (2, f)."""
+    return np.asarray(np.linalg.qr(np.random.default_rng(0).normal(size=(around.freedoms, 2)))[0].T)
+
+
+def _circle(around: Vicinity) -> Circle:
+    """What displacements along a half circle change alike either way at first order: by those half
+    as long as well, for squares of the way."""
+    f = around.freedoms
+    if f < 2:
+        return Circle(np.zeros((0, f)), np.zeros((0, f)), np.zeros(f))
+    angles = np.linspace(0.0, np.pi, SEEN, endpoint=False)
+    xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ _plane(around)
+    xi = xi * CIRCLE_RADIUS * around.reach
+    ways = np.concatenate([xi, -xi, 0.5 * xi, -0.5 * xi])
+    pulled = around.reduce(around.answers(around.states_at(ways)).felt) - around.pull
+    forth, back, near, far = pulled.reshape(4, SEEN, f)
+    lengths = np.linalg.norm(xi, axis=1)[:, None]
+    uneven = -0.5 * (4.0 * (near + far) - (forth + back)) / lengths
+    return Circle(xi / lengths, uneven, 1e3 * around.rounding / float(lengths.min()))
 
 
 def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:

@@ -14,6 +14,7 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 from quirkpy.kernels.base.states import angular_of
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
@@ -22,6 +23,8 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
+#: An eigenvalue lies on the imaginary axis to this share of the largest [1].
+ON_AXIS = 1e-8
 #: An output that users write: a number, or several, of a state.
 Measure: TypeAlias = Callable[[State], Any]
 
@@ -111,7 +114,7 @@ class Linear:
             gamma = (1.0 + 2.0 * PEAK) * lower
             H = np.block([[self.A, self.B @ self.B.T / gamma**2], [-self.C.T @ self.C, -self.A.T]])
             values = np.linalg.eigvals(H)
-            crossed = np.sort(abs(values.imag[abs(values.real) <= 1e-8 * abs(values).max()]))
+            crossed = np.sort(abs(values.imag[abs(values.real) <= ON_AXIS * abs(values).max()]))
             middles = 0.5 * (crossed[1:] + crossed[:-1])
             higher = max((self._gain(w) for w in middles), default=0.0)
             if higher <= gamma:
@@ -270,10 +273,22 @@ def _measure(
         return [f"{output}.{axis}" for axis in AXES], lambda s: BODY_OUTPUTS[what](
             s, around.state, k
         )
-    words = 'a coordinate, "coordinate.rate", ' + ", ".join(
-        f'"body.{word}"' for word in BODY_OUTPUTS
-    )
-    raise PartError(_unknown(system, "outputs", output, words))
+    if what == "rotation":
+        words = ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
+        raise PartError(_unknown(system, "outputs", output, words))
+    return _named_measure(system, output)
+
+
+def _named_measure(system: System, name: str) -> tuple[list[str], Callable[[State], Floats]]:
+    """Anything else that can be measured by name; not what answers to inputs at once."""
+    found = measure_of("linearize", system.tables, name)
+    if found.at_once:
+        raise PartError(
+            f"linearize: outputs has {name!r}, which answers to loads at once and so is no "
+            "function of displacements and rates; leave it out."
+        )
+    labels = [f"{name}.{part}" for part in found.parts] or [name]
+    return labels, lambda s: value_at(found, s.instant(system.selection)).reshape(-1)
 
 
 def _rotation(s: State, base: State, k: int) -> Floats:

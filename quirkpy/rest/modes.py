@@ -10,18 +10,20 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import replace
 
 import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import unsure
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
+#: (1 - exp(-x)) / x is taken as one for x below this [1].
+SHORT_FLOW = 1e-6
 #: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body
 #: [m], [rad].
 STEPS, NEWTON, DESCENT_STEP = 200, 40, 0.3
@@ -49,7 +51,7 @@ STOP_OVERLAP = 1e-7
 def displace_within_reach(around: Vicinity, xi: Floats, longest: float) -> Vicinity:
     """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than
     the longest way."""
-    share = min(1.0, longest / max(size_of(around, xi), 1e-300))
+    share = min(1.0, longest / max(size_of(around, xi), TINY))
     rows = around.answers(around.states_at(share * xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
@@ -222,7 +224,7 @@ def descend(around: Vicinity) -> Vicinity | None:
             bends * (FALL / size), -1.0
         )  # along the flow xi' = pull, as its linear part goes
         decay = np.where(
-            abs(times) < 1e-6, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
+            abs(times) < SHORT_FLOW, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
         )
         around = displace_within_reach(
             around, modes @ ((modes.T @ pull) * decay * (FALL / size)), FALL
@@ -250,7 +252,7 @@ def is_pressed(around: Vicinity, label: str) -> bool:
         return True
     stops, k = around.layout.stops, around.layout.labels.index(label)
     others = tuple(other for other in around.state.held if other != label)
-    free = Vicinity(around.clusters, replace(around.state, held=others), around.whole)
+    free = Vicinity(around.clusters, around.state.changed(held=others), around.whole)
     rate = float(gradients(free)[stops.what[k, STOP_COORDINATE]] @ free.pull)
     return float(stops.numbers[k, SIDE]) * rate < 0.0
 

@@ -57,11 +57,18 @@ def polish(around: Vicinity) -> Polished:
             return Polished(around, moved, settled)
         moved += size
         around = Vicinity(clusters, around.state_of(rows), around.whole)
-        if settled and (
-            not around.wide or is_balanced(around, around.pull, pseudo_inverse(around))
-        ):
+        if settled and (not around.wide or has_arrived(around, size)):
             return Polished(around, moved, True)
     return Polished(around, moved, False)
+
+
+def has_arrived(around: Vicinity, size: float) -> bool:
+    """Whether nothing pulls at the end of steps of some size [m], [rad] but what a stiffness puts
+    right, and a next step would be rounding, or gain no more."""
+    back = pseudo_inverse(around)
+    after = size_of(around, back @ around.pull)
+    gains = STEP_ROUNDING < after <= STIFFNESS_GAIN * size
+    return not gains and is_balanced(around, around.pull, back)
 
 
 def newton(around: Vicinity) -> tuple[Floats, float, bool]:

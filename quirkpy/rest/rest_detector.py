@@ -12,11 +12,13 @@ import numpy as np
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.states import bodies_of, ledger_of
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.steps import NOTED
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.rigid_motion import Whole, nodding, relative_kinetic_energy
+from quirkpy.mechanics.rigid_motion import Whole, nutation_energy, relative_kinetic_energy
 from quirkpy.mechanics.system import System
-from quirkpy.motion.driver import AT_REST, Driver, knots_of
+from quirkpy.motion.driver import Driver
 from quirkpy.motion.extrema import (
     BESIDE,
     Ask,
@@ -37,43 +39,42 @@ from quirkpy.rest.reason import Reason
 from quirkpy.rest.wells import Well, release_stops, standstill, well_around
 from quirkpy.tables import Selection
 
-#: Where nothing certain holds it, it has come to rest when no more than this share of its speed is
-#: left.
+#: Share of the highest speed below which a motion has come to rest [1] where the well around it is
+#: not certified as stable and damped.
 SPEED_LEFT = 1e-4
-#: So many steps at the end of a call must be quiet before that is looked into.
+#: Steps at the end of a call that must be quiet before a well is looked for.
 QUIET = 8
-#: The state is polished again once its liveliest moment has fallen to this share of that at the
-#: last attempt [energy], or after this many times as many steps: what cones shows in no energy
-#: beside the whole.
+#: A well is looked for again once the largest kinetic energy of the quiet steps has fallen to this
+#: share of that at the last attempt, or after this factor in the number of steps: a body that cones
+#: loses no kinetic energy beside the whole.
 AGAIN, LATER = 0.1, 1.25
-#: A motion does not settle whose dampers take less than this of its energy over a stretch of steps;
-#: a steady one keeps its liveliest moment within this share, and the balance of what is put in and
-#: taken out within another.
+#: A motion never settles where, over a stretch of steps, loads and dampers exchange less than the
+#: first share of its largest energy; or where that largest energy stays the same to the second
+#: share, and work put in equals energy taken out to the third.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
-#: What nods alike and moves so many times as lively beside that as in the stretch before is leaving
-#: a saddle [energy].
+#: A motion is leaving a saddle, and is not steady, where its largest kinetic energy without
+#: nutation has grown by more than this factor from one stretch to the next while that with nutation
+#: stayed the same.
 GROWN = 2.0
-#: The first stretch of steps over which that is judged; each is twice as long as the one before.
-#: So many stretches that are alike are enough: what loses so little of its energy would not settle
-#: within any effort.
+#: Steps in the first stretch, of which each is twice as long as the one before; and number of
+#: successive stretches of equal energy after which a motion counts as steady.
 STRETCH, PATIENCE = 512, 3
-#: Steps as long as dampers let them be leave a rest that trembles: velocities by so many times the
-#: absolute tolerance, poses by so many times the relative one.
+#: At the limit of stability an explicit method leaves noise about a rest: in velocities up to this
+#: factor times the absolute tolerance, in poses times the relative one.
 TREMBLING = 5.0
-#: What goes no farther than this in a stretch [m], [rad] creeps, and may creep for long before it
-#: moves on.
+#: A motion that covers no more than this in a stretch [m], [rad] creeps, and may yet move on.
 CREEP = 1e-3
-#: So many rows at most are looked back at; an energy [J] that is nothing.
-LOOKED_BACK, NO_ENERGY = 4096, 1e-300
+#: Rows that are remembered at most.
+LOOKED_BACK = 4096
 
 
 class RestRows(NamedTuple):
-    """Rows that a run to rest has made, as it moves them; its kinetic energy beside the whole, and
-    how it nods [J]; at which rows velocities may have jumped."""
+    """Rows of a run to rest, in the layout of what it moves; at each, kinetic energy beside the
+    whole [J], energy of nutation [J], and whether velocities may have jumped."""
 
     rows: CourseRows
     kinetic: Floats
-    nods: Floats
+    nutation: Floats
     jumps: Bools
 
     @property
@@ -84,7 +85,7 @@ class RestRows(NamedTuple):
     def select(self, which: slice) -> RestRows:
         """The rows in a slice, with all that is known of them."""
         return RestRows(
-            self.rows.select(which), self.kinetic[which], self.nods[which], self.jumps[which]
+            self.rows.select(which), self.kinetic[which], self.nutation[which], self.jumps[which]
         )
 
     def append(self, more: RestRows) -> RestRows:
@@ -101,17 +102,13 @@ class Watcher:
         self.system, self.whole, self.rest = system, whole, rest
         self.standstill = self.least = standstill(system.selection)
         self.trembling = standstill(system.selection, max(AT_REST, TREMBLING * atol))
-        self.nodding = bool(whole.turning.any())
-        self.liveliest, self.tried, self.asked = 0.0, math.inf, 0
-        self.most, self.summits = (
-            [0.0, 0.0],
-            [list[Summit](), list[Summit]()],
-        )  # beside the whole, and of nods [J]
+        self.nutates = bool(whole.turning.any())
+        self.largest, self.tried, self.asked = 0.0, math.inf, 0
+        # Of kinetic energy beside the whole, and of nutation [J]
+        self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]
         self.seen: RestRows | None = None
-        self.before, self.peak = (
-            np.full(2, math.inf),
-            np.zeros(2),
-        )  # of two stretches, without nods and with [J]
+        # Largest energy [J] of the last stretch and of this one, without nutation and with it
+        self.before, self.peak = np.full(2, math.inf), np.zeros(2)
         self.rows, self.end, self.began = 0, STRETCH, system.initial.t
         self.ledger, self.steady, self.alike = np.zeros(2), 0, 0
         self.ranges = Ranges(whole)
@@ -129,16 +126,15 @@ class Watcher:
         kinetic = new.kinetic
         self.ranges.add(driver, new.rows)
         self.peak, self.rows = (
-            np.maximum(self.peak, [kinetic.max(), (kinetic + new.nods).max()]),
+            np.maximum(self.peak, [kinetic.max(), (kinetic + new.nutation).max()]),
             self.rows + filled,
         )
         quiet = filled - int(
-            np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.liveliest, True))
+            np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.largest, True))
         )
         last = float(kinetic[quiet:].max(initial=0.0))
-        enough = (
-            QUIET if kinetic[-1] > 0.0 else 1
-        )  # at standstill the next step may be as long as you like
+        # At standstill the next step may have any length
+        enough = QUIET if kinetic[-1] > 0.0 else 1
         if filled - quiet >= enough and (
             last <= AGAIN * self.tried or self.rows >= LATER * self.asked
         ):
@@ -161,29 +157,28 @@ class Watcher:
         )  # fmt: skip
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
         return RestRows(
-            rows, self._kinetic(driver, rows.states), self._nods(driver, rows.states), jumps
+            rows, self._kinetic(driver, rows.states), self._nutation(driver, rows.states), jumps
         )
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
-        """What is less than steps can tell counts as none."""
+        """Kinetic energy beside the whole [J] (k,); zero below what integration resolves."""
         kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, bodies_of(states))
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
-    def _nods(self, driver: Driver, states: Floats) -> Floats:
-        return nodding(self.whole, driver.layout.selection, bodies_of(states))
+    def _nutation(self, driver: Driver, states: Floats) -> Floats:
+        return nutation_energy(self.whole, driver.layout.selection, bodies_of(states))
 
     def _remember(self, new: RestRows) -> None:
-        """Keep the liveliest row of a call, and all rows since the run has been quiet, to look
-        back at."""
-        quiet = new.kinetic.max() <= self.rest**2 * self.liveliest
+        """Keep where energies of a call are largest, and all rows since the run has been quiet."""
+        quiet = new.kinetic.max() <= self.rest**2 * self.largest
         near = new if self.seen is None else self.seen.select(slice(-2 * BESIDE, None)).append(new)
-        for k, values in enumerate((near.kinetic, near.nods) if self.nodding else (near.kinetic,)):
+        for k, values in enumerate((near.kinetic, near.nutation)[: 1 + self.nutates]):
             self.most[k] = most = max(self.most[k], float(values.max()))
             if no_higher(values) > most:
                 self.summits[k] = select_summits(
                     [*self.summits[k], *summits(near.rows, values, near.jumps, most, False)], most
                 )
-        self.liveliest = max(self.liveliest, self.most[0], self.most[1] - float(new.nods.min()))
+        self.largest = max(self.largest, self.most[0], self.most[1] - float(new.nutation.min()))
         self.seen = (
             self.seen.append(new).select(slice(-LOOKED_BACK, None))
             if quiet and self.seen is not None
@@ -191,15 +186,14 @@ class Watcher:
         )
 
     def _end_in(self, well: Well, driver: Driver) -> tuple[Any, ...] | None:
-        """The row with which the run ends in a well: where the energy left last falls below its
-        share of the liveliest moment, both located; a tenth of that, or less, where the well does
-        not hold what has so much.
+        """The row with which the run ends in a well: the last time at which the energy left falls
+        below its share of the largest energy of the run, both located between rows; a tenth of that
+        share, or less, where the walls of the well are lower.  None: there is more energy left.
 
-        Rows count as they are where branches of a loop meet: there no run can be taken up.  None:
-        there is more left."""
+        At a singular pose, where no run can be resumed, rows count without being located."""
         assert self.seen is not None
         rtol = driver.settings.rtol
-        for k, measure in enumerate((self._kinetic, self._nods)):
+        for k, measure in enumerate((self._kinetic, self._nutation)):
             with suppress(PartError):
                 ask = self._measure(driver, partial(measure, driver))
                 self.most[k] = highest(self.summits[k], ask, self.most[k], rtol)
@@ -213,7 +207,7 @@ class Watcher:
         while (
             sure
             and above[-1] <= 0.0
-            and not well.has_walls(self._level(share**2, self.seen.nods[-1:])[0])
+            and not well.has_walls(self._level(share**2, self.seen.nutation[-1:])[0])
         ):
             share, above = math.sqrt(AGAIN) * share, above - math.log(AGAIN)
         if above[-1] > 0.0:
@@ -222,20 +216,20 @@ class Watcher:
         ask = self._measure(driver, partial(self._above, driver, well, share**2))
         return self._passing(len(above) - 1 - k, above, ask, rtol)
 
-    def _level(self, share: float, nods: Floats) -> Floats:
-        """The energy [J] at which states that nod so much rest."""
-        return np.maximum(share * np.maximum(self.most[0], self.most[1] - nods), self.least)
+    def _level(self, share: float, nutation: Floats) -> Floats:
+        """The energy left [J] below which states with some energy of nutation rest."""
+        return np.maximum(share * np.maximum(self.most[0], self.most[1] - nutation), self.least)
 
     def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
-        """How far the energy that is left in states is above that, in powers of e."""
+        """ln(energy left / `_level`) of states (k,): above zero while they do not rest."""
         left = self._kinetic(driver, states) + well.energies(bodies_of(states))
         return np.asarray(
-            np.log(np.maximum(left, NO_ENERGY) / self._level(share, self._nods(driver, states)))
+            np.log(np.maximum(left, TINY) / self._level(share, self._nutation(driver, states)))
         )
 
     def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
-        """The row at which a measure falls below zero between row k and the next, or that one,
-        where none is found; the first, where it was below."""
+        """The row at which a measure falls below zero between row k and the next; row k + 1 where
+        that cannot be located."""
         assert self.seen is not None
         rows, jumps = self.seen.rows, self.seen.jumps
         found = None
@@ -248,7 +242,7 @@ class Watcher:
         return t, states, angles, found.drift[None], held, tail
 
     def _measure(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
-        """Something measured of what the run leaves between its rows, as it moves them."""
+        """A measure of states as a function of the time between two rows of the run."""
 
         if self.onward is None:
             self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
@@ -261,8 +255,8 @@ class Watcher:
         return ask
 
     def _after_schedules(self, driver: Driver, new: RestRows) -> tuple[Any, ...] | None:
-        """Steps end where the last schedule does, and so do the rows of a call; what then stands
-        still rests there."""
+        """Wait for the end of the last schedule, where steps and calls end, too; a system that
+        stands still there rests."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
         if self.calmed:
             around = release_stops(self.system.clusters, driver.state_of(*new.last))
@@ -274,16 +268,16 @@ class Watcher:
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
     def _judge(self, driver: Driver, last: CourseRows) -> None:
-        """At the end of a stretch: is the motion a steady one, which nothing stops, and does it
-        stay where it was?"""
+        """At the end of a stretch: find that the run never settles, if its energy is steady and its
+        coordinates stay within their ranges."""
         why = self._steadiness(ledger_of(last.states)[0], float(last.t[-1]))
         self.ranges.close()
         if why is not None and not self.ranges.was_left(driver, last):
             self.never = why
 
     def _steadiness(self, row: Floats, t: float) -> Reason | None:
-        """Why the energy of the motion stays what it is, by its ledger and its liveliest moments;
-        None: it does not."""
+        """Why the energy of the motion stays the same, by its ledger and by the largest energies of
+        two stretches; None: it does not."""
         went = (t - self.began) * math.sqrt(
             float(self.peak[1]) / standstill(self.system.selection, 1.0)
         )
@@ -311,11 +305,12 @@ class Watcher:
 
     @property
     def share(self) -> float:
-        """What is left of the fastest motion: over the last whole stretch, or so far."""
+        """Largest speed over the last whole stretch, or so far, as a share of the largest of the
+        run."""
         left = self.before[1] if math.isfinite(self.before[1]) else self.peak[1]
-        return math.sqrt(min(1.0, float(left) / self.liveliest)) if self.liveliest > 0.0 else 0.0
+        return math.sqrt(min(1.0, float(left) / self.largest)) if self.largest > 0.0 else 0.0
 
 
 def calm_from(selection: Selection) -> float:
     """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
-    return float(knots_of(selection).max(initial=-math.inf))
+    return selection.calm_after

@@ -12,6 +12,7 @@ from typing import Literal, NamedTuple, overload
 import numpy as np
 
 from quirkpy.kernels.base.states import halves_of, state_rows
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
@@ -429,7 +430,7 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     if (ways[still[0] & still[1]] > SAME_POSE).any():  # what is neutral moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
-    scale = max(float(abs(ours).max(initial=0.0)), 1e-300)
+    scale = max(float(abs(ours).max(initial=0.0)), TINY)
     return bool(as_high(a, b) and abs(ours - theirs).max(initial=0.0) <= SAME_FAMILY * scale)
 
 

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 import numpy as np
 
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -18,7 +19,6 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import clearances, hold_at_latches
 from quirkpy.motion.course import Stop
-from quirkpy.motion.driver import AT_REST
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
@@ -63,7 +63,7 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
         for label, gap in zip(start.layout.labels, gaps, strict=True)
         if gap <= TOUCHING or label in latched
     )
-    around = Vicinity(clusters, dataclasses.replace(start.state, held=held))
+    around = Vicinity(clusters, start.state.changed(held=held))
     if around.freedoms:
         return None
 
@@ -240,7 +240,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
     if method == "radau" or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
-    still = dataclasses.replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    still = s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
     try:
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms

@@ -5,13 +5,13 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection
-from dataclasses import replace
 
 import numpy as np
 
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.states import attitudes_of, linear_of, zero_vectors
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.rest.modes import gradients
@@ -45,9 +45,9 @@ def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinit
     while left > 0.0 and around.freedoms:
         direction = direction + WAVERS * random_direction(around, rng)
         stride = min(left, WANDER_STRIDE)
-        there = displace(around, direction * (stride / max(size_of(around, direction), 1e-300)))
+        there = displace(around, direction * (stride / max(size_of(around, direction), TINY)))
         direction, around, left = there.coordinates_of(around, direction), there, left - stride
-        direction = direction / max(size_of(around, direction), 1e-300)
+        direction = direction / max(size_of(around, direction), TINY)
     return around
 
 
@@ -57,7 +57,7 @@ def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
     motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
     linear_of(motion)[:] = rotate(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
-    return np.asarray(along / max(size_of(around, along), 1e-300))
+    return np.asarray(along / max(size_of(around, along), TINY))
 
 
 def displace(around: Vicinity, xi: Floats) -> Vicinity:
@@ -141,7 +141,7 @@ def are_turns_counted(around: Vicinity) -> Bools:
         windings = around.state.windings.copy()
         windings[c] += 1
         other = Vicinity(
-            around.clusters, replace(around.state, windings=windings), around.whole
+            around.clusters, around.state.changed(windings=windings), around.whole
         ).here.felt
         out[c] = abs(other - here).max() > COUNTED * max(float(abs(here).max()), around.loading)
     return out
@@ -161,5 +161,5 @@ def at_stops(around: Vicinity, among: Collection[str] | None = None) -> Vicinity
                  if gap <= AT and (among is None or label in among))  # fmt: skip
     if not held:
         return None
-    there = Vicinity(around.clusters, replace(around.state, held=held), around.whole)
+    there = Vicinity(around.clusters, around.state.changed(held=held), around.whole)
     return displace(there, np.zeros(there.freedoms))

@@ -17,7 +17,7 @@ from scipy.linalg import eig, matrix_balance
 from scipy.optimize import brentq
 
 from quirkpy.kernels.base.eigen import eigen
-from quirkpy.maths.constants import EPS
+from quirkpy.maths.constants import DEPENDENT, EPS, TINY
 from quirkpy.maths.differences import is_symmetric_within, unsure
 from quirkpy.maths.types import Bools, Floats
 
@@ -87,7 +87,7 @@ class Judgement(NamedTuple):
         """Whether nothing takes energy along motion k: what dampers do there is none, and known so
         well that a share of its frequency would show."""
         along = self.motions.along[:, k]
-        along = along / max(float(np.linalg.norm(along)), 1e-300)
+        along = along / max(float(np.linalg.norm(along)), TINY)
         bend, taken = (
             float((along.conj() @ A @ along).real) for A in (around.stiffness, around.damping)
         )
@@ -109,7 +109,7 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
     bends, errors, along = _energies(around, rest, span, bool(len(kept)))
     falls, level = bends < -errors, abs(bends) <= errors
     if falls.any():
-        worst = int(np.argmax(np.where(falls, -bends / np.maximum(errors, 1e-300), -1.0)))
+        worst = int(np.argmax(np.where(falls, -bends / np.maximum(errors, TINY), -1.0)))
         figures = float(bends[worst]), float(errors[worst])
         if not len(kept):
             found = _with_growth(around, rest, found, int(falls.sum()))
@@ -200,7 +200,7 @@ def _null_space(kept: Floats) -> Floats:
     if not len(kept):
         return np.eye(kept.shape[1])
     _, sigma, Vt = np.linalg.svd(kept)
-    return np.asarray(Vt[(sigma > 1e-9 * sigma.max(initial=0.0)).sum() :].T)
+    return np.asarray(Vt[(sigma > DEPENDENT * sigma.max(initial=0.0)).sum() :].T)
 
 
 def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Spectrum:
@@ -222,7 +222,7 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
         balanced
     )
     weights = abs(np.einsum("fm,fm->m", left.conj(), right))
-    errors = np.einsum("fm,fg,gm->m", abs(left), error, abs(right)) / np.maximum(weights, 1e-300)
+    errors = np.einsum("fm,fg,gm->m", abs(left), error, abs(right)) / np.maximum(weights, TINY)
     displaced, rates = np.split(span @ (scale[:, None] * right), [n])
     displaced = (rest.T @ displaced).astype(complex)
     lasts = abs(values) <= errors

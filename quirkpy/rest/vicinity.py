@@ -13,10 +13,7 @@ curvature included, redundant rows or not."""
 
 from __future__ import annotations
 
-import copy
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from typing import NamedTuple
 
 import numpy as np
@@ -40,7 +37,7 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.constants import EPS
+from quirkpy.maths.constants import DEPENDENT, EPS, TINY
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
@@ -69,6 +66,8 @@ from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.driver import state_at
 from quirkpy.rest.jumps import Jumps
 
+#: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
+SMALL_SCREW = 1e-3
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
 #: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
 PROBE_LENGTH, TURNED = 1e-4, 2e-3
@@ -76,8 +75,7 @@ PROBE_LENGTH, TURNED = 1e-4, 2e-3
 #: probes move less, down to this share, below which rounding spoils more than they gain.
 NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 SEGMENTS = 4  # pieces of a way over which work is summed
-#: Coordinates are laid along stiff and soft directions where stiffness differs by more than this
-#: share, in so many goes, each of which tells as much again.
+#: Ratio of stiffnesses below which coordinates are aligned with their directions; rounds of that.
 WIDE, GOES = 1e-8, 3
 
 
@@ -108,17 +106,16 @@ class Vicinity:
         self.near = self._angles
         self.whole = self._whole() if whole is None else whole
 
-    @contextmanager
-    def _lend(self) -> Iterator[Engine]:
-        """An engine that knows the angles and the stops that hold."""
-        with self.layout.lend() as engine:
-            engine.turn_to(self.near)
-            engine.hold(self.state.held)
+    def _prepare(self, engine: Engine) -> None:
+        """Tell an engine the angles and the stops that hold."""
+        engine.turn_to(self.near)
+        engine.hold(self.state.held)
+        if engine.states.tail:
             engine.stand_at(self.state.further)
-            yield engine
 
     def _whole(self) -> Whole:
-        with self._lend() as engine:
+        with self.layout.lend() as engine:
+            self._prepare(engine)
             return whole_motion(engine, self.at, self.rows)
 
     @cached_property
@@ -156,7 +153,7 @@ class Vicinity:
             weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
             weighted -= (weighted @ taken.T) @ taken
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
-            taken = np.concatenate([taken, Vt[sigma > 1e-9 * sigma.max(initial=0.0)]])
+            taken = np.concatenate([taken, Vt[sigma > DEPENDENT * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
         free = by_body(full[:, len(taken) :].T)
         return self._align_basis(with_signs(free))
@@ -166,7 +163,7 @@ class Vicinity:
         that space along either: forces of a stiff one then hardly show in a soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
-            around = copy.copy(self)
+            around = self._copy()
             around.__dict__["_free"] = free
             K = 0.5 * (around.stiffness.values + around.stiffness.values.T)
             sizes = abs(np.linalg.eigvalsh(K)) if math.isinf(level) else np.zeros(1)
@@ -236,7 +233,7 @@ class Vicinity:
         v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
         angle = s * np.linalg.norm(w, axis=1)[:, None]
         once = s**2 * 0.5 * np.sinc(0.5 * angle / np.pi) ** 2
-        large = abs(angle) > 1e-3
+        large = abs(angle) > SMALL_SCREW
         twice = (
             np.where(large, (angle - np.sin(angle)) / np.where(large, angle, 1.0) ** 3, 1.0 / 6.0)
             * s**3
@@ -252,7 +249,8 @@ class Vicinity:
         k = len(rows)
         states = with_ledger(rows)
         accelerations, energies = zero_vectors(k, rows.shape[1]), np.empty(k)
-        with self._lend() as e:
+        with self.layout.lend() as e:
+            self._prepare(e)
             respond(
                 self.state.t, states, e.model, e.conditions, e.scratch, np.zeros(2), accelerations,
                 energies,
@@ -274,7 +272,7 @@ class Vicinity:
         same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
         mine = self.covectors @ moved.reshape(-1)
-        return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), 1e-300)))
+        return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), TINY)))
 
     @cached_property
     def spin_directions(self) -> Floats:
@@ -300,16 +298,23 @@ class Vicinity:
     def here(self) -> Answers:
         """The state itself (1, ...), also where nobody has asked for the others yet."""
         if "asked" in self.__dict__:
-            return Answers(*(array[:1] for array in self.asked))
+            rows, felt, energies = self.asked
+            return Answers(rows[:1], felt[:1], energies[:1])
         return self.answers(self.carried_state[None].copy())
 
-    @property
+    @cached_property
     def probes(self) -> Answers:
         """States at the places of the differences along every coordinate, one coordinate after the
         other (8 f, ...)."""
-        return Answers(*(array[1:] for array in self.asked))
+        rows, felt, energies = self.asked
+        return Answers(rows[1:], felt[1:], energies[1:])
 
-    @property
+    @cached_property
+    def pulled(self) -> Floats:
+        """What pulls along each coordinate at all of these (8 f, f)."""
+        return self.reduce(self.probes.felt)
+
+    @cached_property
     def pull(self) -> Floats:
         """g: what pulls along each coordinate (f,)."""
         return self.reduce(self.here.felt)[0]
@@ -345,7 +350,7 @@ class Vicinity:
     @cached_property
     def size(self) -> float:
         """What a metre is among bodies of some size [m]."""
-        return metre(self.layout.selection.tables, self.rows)
+        return metre(self.layout.selection, self.rows)
 
     @cached_property
     def pace(self) -> float:
@@ -355,7 +360,7 @@ class Vicinity:
     @cached_property
     def stiffness(self) -> Slopes:
         """The stiffness K [1/s2] (f, f), with the error of its entries."""
-        return self._slopes(-self.reduce(self.probes.felt))
+        return self._slopes(-self.pulled)
 
     @cached_property
     def stiffness_error(self) -> Floats:
@@ -372,7 +377,7 @@ class Vicinity:
     @cached_property
     def stiffness_error_here(self) -> Floats:
         """How far each number of K may be from the true one at this very state [1/s2] (f, f)."""
-        return self._error(self.stiffness, -self.reduce(self.probes.felt))
+        return self._error(self.stiffness, -self.pulled)
 
     @cached_property
     def damping_error(self) -> Floats:
@@ -412,17 +417,22 @@ class Vicinity:
     @cached_property
     def principal(self) -> tuple[Floats, Floats, Floats]:
         """U, sigma and V' of the stiffness."""
-        U, sigma, Vt = np.linalg.svd(self.stiffness.values)
         if not self.wide or not self.symmetric:
-            return U, sigma, Vt
+            return self._singular
         values, axes = self.bends
         return axes * np.where(values < 0.0, -1.0, 1.0), abs(values), axes.T
+
+    @cached_property
+    def _singular(self) -> tuple[Floats, Floats, Floats]:
+        """The singular value decomposition of the stiffness."""
+        U, sigma, Vt = np.linalg.svd(self.stiffness.values)
+        return U, sigma, Vt
 
     @cached_property
     def wide(self) -> bool:
         """Whether some directions are so much softer than others that they must be told from these
         one by one."""
-        sigma = np.linalg.svd(self.stiffness.values, compute_uv=False)
+        sigma = self._singular[1]
         return bool(len(sigma)) and bool(sigma[-1] <= WIDE * sigma[0])
 
     @cached_property
@@ -494,10 +504,16 @@ class Vicinity:
         each = np.asarray(PLACES[:, None, None] * unit[:, None])
         return each.reshape(len(PLACES) * len(unit), *unit.shape[1:])
 
+    def _copy(self) -> Vicinity:
+        """This vicinity again, to be changed."""
+        other = Vicinity.__new__(Vicinity)
+        other.__dict__.update(self.__dict__)
+        return other
+
     def nearer(self, share: float) -> Vicinity:
         """Around the same state in the same coordinates, with probes so much shorter."""
-        other = copy.copy(self)
-        for name in ("asked", "stiffness", "jumps", "_steps"):
+        other = self._copy()
+        for name in ("asked", "probes", "pulled", "stiffness", "jumps", "_steps"):
             other.__dict__.pop(name, None)
         other.__dict__["reach"] = share * self.reach
         return other

@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import speeds_of
+from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.tree.stops import TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
@@ -16,7 +17,6 @@ from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import clearances
-from quirkpy.motion.driver import AT_REST
 from quirkpy.rest.branch_points import NO_BEND, forms_at
 from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions
 from quirkpy.rest.kinks import Kinks, kinks_of
@@ -79,7 +79,7 @@ class Well(NamedTuple):
         """What was found, at the time [s] at which the run came there: the whole is carried back to
         where it was."""
         if self.around.whole.rests:
-            return dataclasses.replace(self.found, state=dataclasses.replace(self.found.state, t=t))
+            return dataclasses.replace(self.found, state=self.found.state.changed(t=t))
         rows = self.around.whole.carry(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 
@@ -162,7 +162,7 @@ def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) 
     around = Vicinity(clusters, state, whole)
     for label in (label for label in state.held if label not in around.layout.latches):
         others = tuple(other for other in around.state.held if other != label)
-        free = Vicinity(clusters, dataclasses.replace(around.state, held=others), around.whole)
+        free = Vicinity(clusters, around.state.changed(held=others), around.whole)
         if rests(free):
             around = free
     return around

@@ -1,1 +1,1 @@
-"""Room 8: `Multibody`, the face that users see."""
+"""`Multibody`, the face that users see."""

@@ -55,8 +55,12 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
 
 
 def _references(part: Part) -> list[Body | BaseJoint]:
-    """The bodies and joints that a part names in its fields, at any depth."""
-    return _references_among(field_values(part))
+    """The bodies and joints that a part names in its fields, at any depth; found once."""
+    known = vars(part)
+    if "references" not in known:
+        known["references"] = _references_among(field_values(part))
+    found: list[Body | BaseJoint] = known["references"]
+    return found
 
 
 def _references_among(values: Iterable[Any]) -> list[Body | BaseJoint]:

@@ -4,7 +4,7 @@ its own."""
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from quirkpy import doors
@@ -14,8 +14,10 @@ from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import Catch, catch
+from quirkpy.motion.cases import Cases, Chosen
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
+from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.switching import simulate_switching
 from quirkpy.motion.trajectory import Trajectory
@@ -59,7 +61,7 @@ class Multibody(System):
         if start is not None:
             start.check_turns()
         super().__init__(listed, later, start)
-        held = self._holding_here()
+        held = self.holding_here()
         vars(self).update(vars(held))
         at = self.instant()
         check_meeting(at)
@@ -112,6 +114,32 @@ class Multibody(System):
         if isinstance(switches, (list, tuple)) and not switches:
             return move(begun, duration, settings, stop, progress)
         return simulate_switching(begun, duration, settings, stop, switches, progress)
+
+    def simulate_many(
+        self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,
+        selections: Sequence[Chosen] | None = None, *, duration: float, threads: int = 1,
+        samples: Sequence[float] | None = None, chunk: int = 10_000, rtol: float = 1e-8,
+        atol: float = 1e-10, stop: Sequence[Event] = (), drift: Drift = "project",
+        energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
+        max_steps: int | None = None, progress: Progress = None,
+        gains: tuple[float, float] = (10.0, 10.0),
+    ) -> Runs:  # fmt: skip
+        """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
+
+        states: where each begins.  parameters: a value for each run, ``{"spring.stiffness":
+        values}``, of whatever a selection can change.  selections: of each run the names of joints
+        and of forces that act, as for `choosing`.  What is None is for all as it is here.  threads:
+        how many fly them; nothing depends on it.  samples: times after the start [s] at which
+        states are kept.  chunk: so many runs are made ready, and flown, at once; what that takes in
+        memory does not grow with the number of all.  All else as in `simulate`; progress is called
+        with the number of runs done.  What asks Python within every step is refused: forces,
+        joints and events of one's own, but for compiled laws."""
+        settings = Settings(
+            rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step,
+            keep="ends", max_steps=max_steps, gains=gains,
+        )  # fmt: skip
+        cases = Cases(self, states, parameters, selections)
+        return fly_many(cases, duration, settings, stop, samples, threads, chunk, progress)
 
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
@@ -178,9 +206,10 @@ class Multibody(System):
         inputs: names of forces (the input is a factor on that force, as much again at 1),
         "body.force" [N] and "body.torque" [N m] in N (three each), coordinates of joints (a load
         along them); outputs: coordinates, "coordinate.rate", "body.position" and ".velocity" in N,
-        ".rotation" and ".angular_velocity" in body axes (three each), or functions of a state;
-        None: all of x. There are two states for each freedom; rigid=False leaves out those of a
-        system that floats which only drift, or turn as a whole that does not turn yet."""
+        ".rotation" and ".angular_velocity" in body axes (three each), other names of `measures`
+        (not reactions, which answer at once), or functions of a state; None: all of x. There are
+        two states for each freedom; rigid=False leaves out those of a system that floats which only
+        drift, or turn as a whole that does not turn yet."""
         at = self.initial if state is None else state
         self.check_state("linearize", at)
         return linearize(self, at, inputs, outputs, rigid)

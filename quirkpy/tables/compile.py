@@ -14,21 +14,27 @@ from quirkpy.maths.types import Floats, Ints, Vector
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import show
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
+from quirkpy.parts.formulas import CompiledFunction, flat
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
-from quirkpy.parts.schedule import INTERPOLATIONS, Schedule
+from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables.tables import (
     ANGLE,
     BOTH_WAYS,
     CALLBACK_ROW,
     ELEMENT_WIDTH,
+    FORMULA,
     LENGTH,
     NOT_IN_TREE,
     ONWARDS,
+    PRODUCT,
+    RAMP,
     RELATION_ROW,
+    SINE,
     SLIDE,
+    SUM,
     TRAVEL,
     TURN,
     Parameters,
@@ -68,7 +74,7 @@ class RowLine(NamedTuple):
     axis2: Any
     value: float
     factor: float = 0.0
-    schedule: Schedule | None = None
+    schedule: TimeFunction | None = None
 
 
 def joint_lines(joint: BaseJoint) -> list[RowLine]:
@@ -85,7 +91,7 @@ def joint_lines(joint: BaseJoint) -> list[RowLine]:
 def relation_line(r: Relation) -> RowLine:
     """A relation as one line of the row table."""
     one, two = (None if pair is None else (pair[0].name, pair[1]) for pair in (r.first, r.second))
-    schedule = r.motion if isinstance(r.motion, Schedule) else None
+    schedule = r.motion if isinstance(r.motion, TimeFunction) else None
     return RowLine(RELATION_ROW, one, two, r.value, r.factor, schedule)
 
 
@@ -126,7 +132,7 @@ class _Builder:
         self.coordinate_row: dict[Any, int] = {None: -1} | {pair: k for k, pair in enumerate(pairs)}
         self.site_body: list[int] = []
         self.site_place: list[tuple[Vector, Nine]] = []
-        self.schedules: list[Schedule] = []
+        self.schedules: list[ScheduleLine] = []
 
     def build(self) -> Tables:
         fixed = self.fixed if GROUND in self.fixed else [*self.fixed, GROUND]
@@ -145,10 +151,10 @@ class _Builder:
         self.site_place.append(site_line(site))
         return len(self.site_body) - 1
 
-    def add_schedule(self, schedule: Schedule | None) -> int:
-        if schedule is None:
+    def add_schedule(self, function: TimeFunction | None) -> int:
+        if function is None:
             return -1
-        self.schedules.append(schedule)
+        self.schedules += schedule_lines(function, len(self.schedules))
         return len(self.schedules) - 1
 
     def _bodies(self) -> dict[str, Any]:
@@ -263,48 +269,52 @@ class _Builder:
     def _schedules(self) -> dict[str, Any]:
         return {
             "schedule_knot": offsets([len(s.times) for s in self.schedules]),
-            "schedule_kind": ints([INTERPOLATIONS.index(s.interpolation) for s in self.schedules]),
+            "schedule_kind": ints([s.kind for s in self.schedules]),
+            "schedule_parts": ints([s.parts for s in self.schedules]).reshape(-1, 2),
+            "schedule_formula": tuple(s.formula for s in self.schedules),
             "knot_time": floats([t for s in self.schedules for t in s.times]),
-            "knot_value": floats([v for s in self.schedules for v in knot_values(s)], 3),
+            "knot_value": floats([v for s in self.schedules for v in s.values], 3),
         }
 
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """Tables with the rows of some parts written anew, in place of the old ones."""
+    arrays, parts = rewritten(tables, parameters)
+    lists = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
+    for name, k, part in parts:
+        lists[name][k] = part
+    changed: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
+    return dataclasses.replace(tables, **arrays, **changed)
+
+
+def rewritten(
+    tables: Tables, parameters: Parameters
+) -> tuple[dict[str, Any], list[tuple[str, int, Part]]]:
+    """The arrays that parameters write anew; and the new parts, each with its list and its place
+    there."""
     if not isinstance(parameters, Mapping):
         raise PartError(
             f"parameters: {show(parameters)} is not a dict, such as "
             f"{{'pull': {{'stiffness': 0.1}}}}."
         )
     arrays = {name: getattr(tables, name).copy() for name in REWRITTEN}
-    lists: dict[str, list[Any]] = {
-        name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")
-    }
-    for name, changes in parameters.items():
-        _rewrite_part(tables, arrays, lists, name, changes)
-    parts: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
-    return dataclasses.replace(tables, **arrays, **parts)
+    return arrays, [_rewrite_part(tables, arrays, *change) for change in parameters.items()]
 
 
-def _rewrite_part(
-    tables: Tables, arrays: Any, lists: dict[str, list[Any]], name: str, changes: Any
-) -> None:
+def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple[str, int, Part]:
     """Write the rows of one joint, force or body anew, by its name."""
     if name in tables.joint_index:
         k = tables.joint_index[name]
-        part = _change(tables.joints[k], changes)
-        lists["joints"][k] = _rewrite_joint(tables, arrays, k, part)
-    elif name in tables.force_index:
+        return "joints", k, _rewrite_joint(tables, arrays, k, _change(tables.joints[k], changes))
+    if name in tables.force_index:
         k = tables.force_index[name]
-        part = _change(tables.forces[k], changes)
-        lists["forces"][k] = _rewrite_force(tables, arrays, k, part)
-    elif name in tables.body_names:
+        return "forces", k, _rewrite_force(tables, arrays, k, _change(tables.forces[k], changes))
+    if name in tables.body_names:
         k = tables.body_index[name]
-        lists["bodies"][k] = _rewrite_body(arrays, k, tables.bodies[k], changes)
-    else:
-        raise PartError(
-            f"parameters: there is no moving body, joint or force {name!r} in these tables."
-        )
+        return "bodies", k, _rewrite_body(arrays, k, tables.bodies[k], changes)
+    raise PartError(
+        f"parameters: there is no moving body, joint or force {name!r} in these tables."
+    )
 
 
 def _change(part: Any, changes: Any) -> Any:
@@ -366,14 +376,15 @@ def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoin
 
 
 def _rewrite_schedule(
-    tables: Tables, arrays: dict[str, Any], s: int, schedule: Schedule | None
+    tables: Tables, arrays: dict[str, Any], s: int, function: TimeFunction | None
 ) -> None:
-    if schedule is not None:
-        knots = slice(tables.schedule_knot[s], tables.schedule_knot[s + 1])
-        arrays["knot_time"][knots], arrays["knot_value"][knots] = (
-            schedule.times,
-            knot_values(schedule),
-        )
+    """Write the knots of a function of time anew, whose last line is that of schedule s."""
+    if function is not None:
+        lines = schedule_lines(function, 0)
+        first = tables.schedule_knot[s + 1 - len(lines)]
+        knots = slice(first, tables.schedule_knot[s + 1])
+        arrays["knot_time"][knots] = [t for line in lines for t in line.times]
+        arrays["knot_value"][knots] = [v for line in lines for v in line.values]
 
 
 def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -> Force:
@@ -399,9 +410,17 @@ def _ends(element: Element) -> tuple[Any, ...]:
     return element.kind, sites, coordinate_of(element), _knots(element.schedules)
 
 
-def _knots(schedules: Iterable[Schedule | None]) -> list[Any]:
-    """What a parameter may not change about schedules."""
-    return [None if s is None else (len(s.times), s.interpolation, s.scalar) for s in schedules]
+def _knots(functions: Iterable[TimeFunction | None]) -> list[Any]:
+    """What a parameter may not change about functions of time."""
+    return [
+        None
+        if f is None
+        else (
+            f.scalar,
+            [(x.kind, len(x.times), x.parts, type(x.formula)) for x in schedule_lines(f, 0)],
+        )
+        for f in functions
+    ]
 
 
 def _same_ends(part: Part, before: Any, after: Any) -> None:
@@ -422,10 +441,53 @@ def coordinate_of(element: Element) -> tuple[str, str] | None:
     ).name
 
 
-def knot_values(schedule: Schedule) -> Floats:
-    """Three numbers for each knot."""
-    values = np.asarray(schedule.values, dtype=float)
-    return np.pad(values[:, None], ((0, 0), (0, 2))) if schedule.scalar else values
+class ScheduleLine(NamedTuple):
+    """A line of the table of schedules: its kind, its knots, first and last line that it is made
+    of, and the formula that gives its values."""
+
+    kind: int
+    times: Sequence[float] = ()
+    values: Sequence[Any] = ()
+    parts: tuple[int, int] = (-1, -1)
+    formula: CompiledFunction | None = None
+
+
+def schedule_lines(function: TimeFunction, first: int) -> list[ScheduleLine]:
+    """The lines of a function of time, numbered from `first` on: those that it is made of, and
+    itself as the last."""
+    products, lines, terms = function.products, list[ScheduleLine](), list[ScheduleLine]()
+    for factors in products:
+        leaves = [leaf_line(factor) for factor in factors]
+        if len(leaves) == 1:
+            terms += leaves
+            continue
+        at = first + len(lines)
+        lines += leaves
+        terms.append(ScheduleLine(PRODUCT, parts=(at, at + len(leaves) - 1)))
+    at = first + len(lines)
+    whole = [ScheduleLine(SUM, parts=(at, at + len(terms) - 1))] if len(terms) > 1 else []
+    return [*lines, *terms, *whole]
+
+
+def leaf_line(leaf: TimeFunction) -> ScheduleLine:
+    """The line of a function of time that is made of no others."""
+    if isinstance(leaf, Schedule):
+        kind = INTERPOLATIONS.index(leaf.interpolation)
+        return ScheduleLine(kind, leaf.times, [three_numbers(v) for v in leaf.values])
+    if isinstance(leaf, Sine):
+        values = [three_numbers(v) for v in (leaf.amplitude, leaf.mean)]
+        return ScheduleLine(SINE, (leaf.rate, leaf.phase), values)
+    if isinstance(leaf, Ramp):
+        values = [three_numbers(v) for v in (leaf.rate, leaf.value)]
+        return ScheduleLine(RAMP, (0.0, 0.0), values)
+    assert isinstance(leaf, CompiledFunction)
+    values = [three_numbers(v) for v in flat(leaf.arguments)]
+    return ScheduleLine(FORMULA, [0.0] * len(values), values, formula=leaf)
+
+
+def three_numbers(value: Any) -> Any:
+    """A vector as it is; a plain number with two zeros behind it."""
+    return value if isinstance(value, tuple) else (value, 0.0, 0.0)
 
 
 def pad(element: Element) -> list[float]:

@@ -8,6 +8,7 @@ cluster has no constraint rows left."""
 from __future__ import annotations
 
 import dataclasses
+import functools
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
@@ -15,6 +16,7 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.pieces import firsts_of_pieces
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -122,19 +124,9 @@ def _asks_python(s: Selection) -> bool:
 def roots(t: Tables, locks: Ints) -> Ints:
     """The first body of each body's cluster; the ground, number nb, where that belongs to it (nb +
     1,)."""
-    above = list(range(t.n_bodies + 1))
-
-    def top(k: int) -> int:
-        while above[k] != k:
-            above[k] = above[above[k]]
-            k = above[k]
-        return k
-
     one, two = t.site_body[t.joint_site1[locks]], t.site_body[t.joint_site2[locks]]
-    for a, b in zip(one.tolist(), two.tolist(), strict=True):
-        first, other = sorted((top(a), top(b)))
-        above[other] = first
-    root = np.array([top(k) for k in above], dtype=np.int64)
+    pairs = zip(one.tolist(), two.tolist(), strict=True)
+    root = np.array(firsts_of_pieces(t.n_bodies + 1, pairs), dtype=np.int64)
     root[root == root[-1]] = t.n_bodies
     return root
 
@@ -184,7 +176,7 @@ class _Composer:
         s, t = self.selection, self.tables
         turn = np.tile((1.0, 0.0, 0.0, 0.0), (t.n_bodies, 1))
         follows = np.setdiff1d(np.arange(t.n_bodies), self.leader)
-        turn[follows] = np.roll(Rotation.from_matrix(self.axes[follows]).as_quat(), 1, axis=1)
+        turn[follows] = turns_of(self.axes[follows].tobytes())
         standing = np.flatnonzero(self.cluster[:-1] == len(self.leader))
         mass, uniform = t.body_mass[standing], s.elements[t.element_kind[s.elements] == UNIFORM]
         field = t.element_numbers[uniform, :3].sum(axis=0)
@@ -264,9 +256,17 @@ class _Composer:
             turn = self.axes[t.site_body[t.element_site1[e]]]
             numbers[e, :3], numbers[e, 3:6] = turn @ numbers[e, :3], turn @ numbers[e, 3:6]
             for s in t.element_schedule[e][t.element_schedule[e] >= 0]:
-                mine = slice(t.schedule_knot[s], t.schedule_knot[s + 1])
-                knots[mine] = knots[mine] @ turn.T
+                for mine in map(t.knots, t.leading(s)):
+                    knots[mine] = knots[mine] @ turn.T
         return {"element_numbers": numbers, "knot_value": knots}
+
+
+@functools.lru_cache(maxsize=1024)
+def turns_of(axes: bytes) -> Floats:
+    """Quaternions w x y z (k, 4) of axes as columns (k, 3, 3), given as their memory: sites on a
+    lattice ask for the same few again and again."""
+    matrices = np.frombuffer(axes).reshape(-1, 3, 3)
+    return np.roll(Rotation.from_matrix(matrices).as_quat(), 1, axis=1)
 
 
 def _sums(values: Floats, cluster: Ints, n: int) -> Floats:

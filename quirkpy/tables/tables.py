@@ -6,18 +6,19 @@ share one further row, number `n_bodies`, that never moves: a site on them is st
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
 import numpy as np
 from numpy.typing import NDArray
 
-from quirkpy.maths.cached import cached_property
+from quirkpy.maths.cached import Value, cached_property, once
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
 from quirkpy.parts.force import ELEMENT_KINDS, Force
+from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
@@ -33,19 +34,28 @@ LINE, DOT, DISTANCE = range(len(ROW_KINDS))
 CALLBACK_ROW = len(ROW_KINDS)
 #: Of one that relates coordinates: the first + factor x the second = value + a function of time.
 RELATION_ROW = CALLBACK_ROW + 1
+#: element_kind: the place of the kind in ELEMENT_KINDS.
 UNIFORM, PAIR, COORDINATE, PUSH, CALLBACK, STOP = range(6)
-DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = range(
-    6, len(ELEMENT_KINDS)
-)
+DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
+    ELEMENT_KINDS.index,
+    (
+        "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
+    ),
+)  # fmt: skip
+JOINT_LAW, SERVO, TAPE = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape"))
 #: The number of a stop that says whether it is a latch.
 STOP_LATCH = 4
+#: Those whose law is a user's machine code.
+OF_USERS_CODE = LAW, JOINT_LAW
 #: coordinate_kind.
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
 NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
 TURN, SLIDE = 0, 1
-#: schedule_kind.
+#: schedule_kind: given by knots, of which a step may leap over none; by formulas; and what is made
+#: of other schedules.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
+SINE, RAMP, FORMULA, PRODUCT, SUM = range(len(INTERPOLATIONS), 8)
 #: Width of element_numbers: the widest element, a bushing.
 ELEMENT_WIDTH = 42
 
@@ -98,7 +108,7 @@ class Tables(FrozenRecord):
 
     force_element: Ints  # elements of force f: from force_element[f] to [f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
-    element_kind: Ints  # UNIFORM ... LAW (ne,)
+    element_kind: Ints  # UNIFORM ... TAPE (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
@@ -109,9 +119,13 @@ class Tables(FrozenRecord):
     element_schedule: Ints  # of the two vectors that time may change; -1: constant (ne, 2)
 
     schedule_knot: Ints  # knots of schedule s: from schedule_knot[s] to [s + 1] (n_schedules + 1,)
-    schedule_kind: Ints  # HOLD, LINEAR or SMOOTH (n_schedules,)
+    schedule_kind: Ints  # HOLD ... SUM (n_schedules,)
+    schedule_parts: Ints  # first and last schedule that it is made of; -1: of none (n_schedules, 2)
+    # Of a SINE amplitude and mean stand in place of values, rate and phase in place of times; of a
+    # RAMP rate and value; of a FORMULA its numbers, one in a row.
     knot_time: Floats  # [s] (nk,)
     knot_value: Floats  # a plain number comes first (nk, 3)
+    schedule_formula: tuple[CompiledFunction | None, ...]  # None of others (n_schedules,)
 
     sensor_site: Ints  # (n_sensors,)
     sensor_accepts: NDArray[np.bool_]  # both notice each other (n_sensors, n_sensors)
@@ -129,10 +143,14 @@ class Tables(FrozenRecord):
             for accepted, mine in zip(self.sensor_accepts, body, strict=True)
         )
 
+    def once(self, make: Callable[[Tables], Value]) -> Value:
+        """What a function makes of the bodies as they are written, but for masses: made once for
+        all tables of the same bodies."""
+        return once(self.made_of_bodies, make, self)
+
     @cached_property
-    def of_bodies(self) -> dict[str, Any]:
-        """What others derive from the bodies as they are written, but for masses, and wish to find
-        again."""
+    def made_of_bodies(self) -> dict[Callable[[Tables], Any], Any]:
+        """What `once` keeps, by function."""
         return {}
 
     @cached_property
@@ -203,6 +221,49 @@ class Tables(FrozenRecord):
         made = Selection(self, joint_rows, _row_numbers("force", self.force_index, forces))
         check_frame([self.forces[k] for k in made.forces])
         return made
+
+    def knots(self, s: int) -> slice:
+        """The knots of a schedule."""
+        return slice(int(self.schedule_knot[s]), int(self.schedule_knot[s + 1]))
+
+    def leaves(self, s: int) -> list[int]:
+        """The schedules of knots and formulas that a schedule is made of; itself, if it is one."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return [s]
+        return [leaf for part in range(first, last + 1) for leaf in self.leaves(part)]
+
+    def leading(self, s: int) -> list[int]:
+        """The first factors of the products that a schedule is the sum of: with twice their values
+        it is twice as large, and where it is a vector, so are they."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return [s]
+        some = range(first, last + 1) if self.schedule_kind[s] == SUM else (first,)
+        return [leaf for part in some for leaf in self.leading(part)]
+
+    def calm_after(self, s: int) -> float:
+        """When a schedule has come to its end [s]; inf: never."""
+        first, last = self.schedule_parts[s].tolist()
+        if first < 0:
+            return self._calm_leaf(s)
+        parts = range(first, last + 1)
+        ends = [self.calm_after(part) for part in parts]
+        if self.schedule_kind[s] == PRODUCT:
+            ended = [end for part, end in zip(parts, ends, strict=True) if self._ends_at_zero(part)]
+            return min(ended, default=max(ends))
+        return max(ends)
+
+    def _calm_leaf(self, s: int) -> float:
+        kind, values = self.schedule_kind[s], self.knot_value[self.knots(s)]
+        if kind in (SINE, RAMP):
+            return math.inf if values[0].any() else -math.inf
+        return math.inf if kind == FORMULA else float(self.knot_time[self.knots(s)][-1])
+
+    def _ends_at_zero(self, s: int) -> bool:
+        """Whether a schedule of knots does."""
+        knots = self.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)
+        return bool(knots and not self.knot_value[self.knots(s)][-1].any())
 
     @cached_property
     def mass_roots(self) -> tuple[Floats, Floats]:
@@ -280,6 +341,27 @@ class Selection(FrozenRecord):
         }
 
     @cached_property
+    def schedules(self) -> tuple[int, ...]:
+        """Numbers of the schedules of what acts."""
+        t = self.tables
+        named = (t.element_schedule[self.elements].ravel(), t.row_schedule[self.rows])
+        return tuple(int(s) for s in np.concatenate(named) if s >= 0)
+
+    @cached_property
+    def knots(self) -> Floats:
+        """Times at which schedules of what acts have knots [s], rising."""
+        t = self.tables
+        leaves = [leaf for s in self.schedules for leaf in t.leaves(s)]
+        given = [t.knots(s) for s in leaves if t.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)]
+        times = [t.knot_time[knots] for knots in given]
+        return np.unique(np.concatenate(times)) if times else np.zeros(0)
+
+    @property
+    def calm_after(self) -> float:
+        """When the last schedule of what acts has come to its end [s]; inf: never."""
+        return max(map(self.tables.calm_after, self.schedules), default=-math.inf)
+
+    @cached_property
     def coordinates(self) -> Ints:
         """Numbers of the coordinates of the active joints."""
         return _ranges(self.tables.joint_coordinate, self.joints)
@@ -289,10 +371,25 @@ class Selection(FrozenRecord):
         """Names of the active joints."""
         return tuple(self.tables.joint_names[k] for k in self.joints)
 
+    def once(self, make: Callable[[Selection], Value]) -> Value:
+        """What a function makes of the rows that act, whatever their numbers: made once for all
+        selections of the same rows.  It must not hold the selection in turn, so that both go as
+        soon as nobody needs them."""
+        return once(self.made_of_rows, make, self)
+
     @cached_property
-    def derived(self) -> dict[str, Any]:
-        """What others derive from a selection and wish to find again with it; not a part of it, and
-        nothing that holds the selection in turn: what nobody needs any more is let go at once."""
+    def made_of_rows(self) -> dict[Callable[..., Any], Any]:
+        """What `once` keeps, by function."""
+        return {}
+
+    def once_here(self, make: Callable[[Selection], Value]) -> Value:
+        """What a function makes of the rows that act and of their numbers: made once for this
+        selection.  It must not hold the selection in turn."""
+        return once(self.made_here, make, self)
+
+    @cached_property
+    def made_here(self) -> dict[Callable[..., Any], Any]:
+        """What `once_here` keeps, by function."""
         return {}
 
 

@@ -16,10 +16,8 @@ from quirkpy.tables.tables import Selection, Tables
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",
-    "force_index", "sensor_partners", "of_bodies", "joints_here",
+    "force_index", "sensor_partners", "made_of_bodies", "joints_here",
 )  # fmt: skip
-#: What others derive from a selection that knows none either.
-NUMBERLESS = ("agree", "pieces")
 #: The arrays that differ.
 VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")
 
@@ -60,7 +58,7 @@ def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, list[int], list
     for row in _elements(tables, force):
         kind = _kind(tables, row)
         given = (int(tables.element_schedule[row, k]) for k in kind.schedules)
-        knots = [slice(*tables.schedule_knot[s : s + 2].tolist()) for s in given if s >= 0]
+        knots = [tables.knots(leaf) for s in given if s >= 0 for leaf in tables.leading(s)]
         yield row, list(kind.strength or ()), knots
 
 
@@ -85,10 +83,10 @@ def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
 def selection_on(tables: Tables, chosen: Selection) -> Selection:
     """A selection of the same rows on tables of which only numbers differ."""
     out = Selection(tables, chosen.joints, chosen.forces)
-    vars(out).update(rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names)
-    out.derived.update(
-        {name: chosen.derived[name] for name in NUMBERLESS if name in chosen.derived}
-    )
+    vars(out).update(
+        rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names,
+        made_of_rows=chosen.made_of_rows,
+    )  # fmt: skip
     return out
 
 

@@ -12,6 +12,8 @@ from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.maths.types import Floats
 
+#: Distances in a drawing count as no less than this [its units].
+COINCIDE = 1e-9
 #: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends
 #: away from the straight line, a line of writing, and a letter of it.
 APART, BEND, LINE, LETTER_WIDTH = 5.2, 0.9, 0.30, 0.125
@@ -123,9 +125,9 @@ def spread_out(places: Floats, least: float) -> Floats:
         short = np.maximum(1.02 * least - between, 0.0)
         if not (between < least).any():
             break
-        push = 0.5 * np.einsum("ij,ijk->ik", short / np.maximum(between, 1e-9), off)
+        push = 0.5 * np.einsum("ij,ijk->ik", short / np.maximum(between, COINCIDE), off)
         far = np.linalg.norm(push, axis=1, keepdims=True)
-        out = out + push * np.minimum(1.0, 0.2 * least / np.maximum(far, 1e-9))
+        out = out + push * np.minimum(1.0, 0.2 * least / np.maximum(far, COINCIDE))
     return np.asarray(out)
 
 

@@ -13,8 +13,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats, Ints
 
+#: A face is seen edge-on where the cosine between its normal and the view is no more than this [1].
+EDGE_ON = 1e-9
 #: Share of the whole extent within which a point lies in a plane.
 IN_PLANE = 1e-7
 #: How many planes are tried for the one that cuts the fewest pieces.
@@ -86,7 +89,7 @@ def sort_by_depth(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
 
 def on_edge(piece: Piece, towards: Floats) -> bool:
     """Whether one sees nothing of a flat piece but its edge."""
-    return len(piece.corners) > 2 and not abs(normal_of(piece.corners) @ towards) > 1e-9
+    return len(piece.corners) > 2 and not abs(normal_of(piece.corners) @ towards) > EDGE_ON
 
 
 def sort_by_middle(group: Sequence[Piece], towards: Floats) -> list[Piece]:
@@ -97,7 +100,7 @@ def sort_by_middle(group: Sequence[Piece], towards: Floats) -> list[Piece]:
 def normal_of(corners: Floats) -> Floats:
     """The unit normal of a flat piece, by Newell's sum, which no short edge can spoil."""
     normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
-    return np.asarray(normal / max(float(np.linalg.norm(normal)), 1e-300))
+    return np.asarray(normal / max(float(np.linalg.norm(normal)), TINY))
 
 
 def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | None:

@@ -9,8 +9,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
 
+#: No more frames are left out once the tolerance of places is this [m].
+LOOSEST_FRAME = 1e9
 #: Whole numbers of an orientation for each unit of its components.
 TURNS = 32767
 #: Of what misses may come to, the share left to rounding positions to whole steps.
@@ -65,7 +68,7 @@ def keyframes(
     share = CURVE_ERROR
     while True:
         made = _round(t, r, q, curves, length, angle, share)
-        if len(made.t) <= most or length > 1e9:
+        if len(made.t) <= most or length > LOOSEST_FRAME:
             return made
         length, angle, share = 2.0 * length, 2.0 * angle, 2.0 * share
 
@@ -104,7 +107,7 @@ def _in_tolerances(curves: Mapping[str, Floats], rows: int, share: float) -> Flo
     range."""
     every = np.array([np.nan_to_num(curve) for curve in curves.values()])
     values = every.reshape(len(curves), rows).T
-    return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), 1e-300)))
+    return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), TINY)))
 
 
 def thin(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:

@@ -15,6 +15,10 @@ from quirkpy.maths.types import Floats
 from quirkpy.views.drawing import LINES
 from quirkpy.views.film import Film, rgb_of
 
+#: A mass centre stands still where it moves by no more than this [m].
+STANDS_STILL = 1e-9
+#: An arrow is not drawn below this share of the size of the scene [1].
+NO_ARROW = 1e-6
 #: Pictures a second; how the speed may be changed, as powers of two; dots of the scene.
 PICTURES, SPEED_RANGE, WIDTH, HEIGHT = 30, 4.0, 760, 520
 #: Points of a curve of energy; room for the names to its right, as a share of the time.
@@ -92,7 +96,7 @@ class Player:
         """Where mass centres go, all the way; and each body as a ghost at the end."""
         film = self.film
         for way in np.moveaxis(film.ways, 1, 0) if film.ways.size else ():
-            if np.ptp(way, axis=0).max() > 1e-9:
+            if np.ptp(way, axis=0).max() > STANDS_STILL:
                 points = [self._vector(point) for point in way]
                 self.vp.curve(
                     pos=points,
@@ -213,7 +217,7 @@ class Player:
             thing.size = self.vp.vector(long, high, wide)
 
     def _stretch(self, thing: Any, foot: Floats, vector: Floats) -> None:
-        if self._is_visible(thing, foot) and np.linalg.norm(vector) > 1e-6 * self.film.size:
+        if self._is_visible(thing, foot) and np.linalg.norm(vector) > NO_ARROW * self.film.size:
             thing.pos, thing.axis = self._vector(foot), self._vector(vector)
         else:
             thing.visible = False

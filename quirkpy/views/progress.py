@@ -162,3 +162,13 @@ def show_run(
             "False for silence, "
             "or None for a bar on a terminal."
         )
+
+
+@contextlib.contextmanager
+def show_runs(progress: Progress, total: int) -> Iterator[Callable[[float], None]]:
+    """What many runs call now and then with how many are done, for what a user gave as
+    progress=."""
+    with show_run(progress, 0.0, float(total)) as tell:
+        if isinstance(tell, Bar):
+            tell.words = MOTIONS
+        yield (lambda done: None) if tell is None else tell

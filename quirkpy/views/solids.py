@@ -13,8 +13,10 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.checks import direction
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.views.hidden import Piece, normal_of, sort_by_depth
+from quirkpy.views.hidden import EDGE_ON, Piece, normal_of, sort_by_depth
 
+#: One looks along z where the cosine is within this of 1 or -1 [1].
+VERTICAL = 1e-9
 #: Towards the eye, and towards the light.
 EYE, LIGHT = (0.45, -0.75, 0.8), (0.2, -0.55, 0.95)
 #: Corners of what is round, and the radius [m] of a body that has no shape of ours.
@@ -59,7 +61,9 @@ def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
     except (TypeError, ValueError) as error:
         raise PartError(f"picture: eye {error}.") from None
     towards /= np.linalg.norm(towards)
-    right = np.cross((0.0, 0.0, 1.0) if abs(towards[2]) < 1.0 - 1e-9 else (0.0, 1.0, 0.0), towards)
+    right = np.cross(
+        (0.0, 0.0, 1.0) if abs(towards[2]) < 1.0 - VERTICAL else (0.0, 1.0, 0.0), towards
+    )
     right /= np.linalg.norm(right)
     return towards, np.stack([right, np.cross(towards, right)], axis=1)
 
@@ -84,7 +88,7 @@ def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     """The faces of a solid that face the eye, in N."""
     polygons = faces(solid.shape, towards, solid.q)
     placed = [rotate(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
-    facing = [bool(normal_of(corners - solid.r) @ towards > 1e-9) for corners in placed]
+    facing = [bool(normal_of(corners - solid.r) @ towards > EDGE_ON) for corners in placed]
     edges = [(True,) * len(corners) for corners in placed]
     # Its side is round: of the strips' edges those are seen that end it
     if isinstance(solid.shape, Cylinder):

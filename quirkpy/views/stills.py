@@ -15,10 +15,14 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.views.curves import prefix_unit
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
-from quirkpy.views.hidden import Piece, sort_by_depth
+from quirkpy.views.hidden import EDGE_ON, Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
 from quirkpy.views.stage import ARROW, Sight, Stage
 
+#: An arrow points at the eye where the sine of the angle to the view is below this [1].
+AT_THE_EYE = 1e-6
+#: A round length may exceed its bound by this share, which is rounding [1].
+ROUND_LENGTH = 1e-12
 #: A fixed body, then the moving ones in turn.
 COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
 #: Of axes of joints, sensors, springs, forces and traces.
@@ -126,7 +130,7 @@ def add_lines(view: View, sight: Sight, towards: Floats) -> None:
         dashes = (0, (1, 1.2)) if axle.slides else (0, (5, 2))
         view.add([Piece.whole(0, axle.ends)], Look(None, AXLES, 1.5, dashes))
     for mark in sight.marks:
-        if mark.outwards @ towards > 1e-9:
+        if mark.outwards @ towards > EDGE_ON:
             view.add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
     for tie in sight.ties:
         if np.ptp(tie.ends, axis=0).any():
@@ -172,7 +176,7 @@ def arrow(foot: Floats, vector: Floats, towards: Floats, size: float) -> list[Pi
     length = float(np.linalg.norm(vector))
     along, head = vector / length, min(0.14 * size, 0.45 * length)
     side = np.cross(along, towards)
-    if np.linalg.norm(side) < 1e-6:  # it points at the eye
+    if np.linalg.norm(side) < AT_THE_EYE:  # it points at the eye
         side = np.cross(along, (1.0, 0.0, 0.0) if abs(along[0]) < 0.9 else (0.0, 1.0, 0.0))
     side *= 1.4 * HEAD * head / np.linalg.norm(side)
     tip, base = foot + vector, foot + (length - head) * along
@@ -308,7 +312,9 @@ def _compass(axes: Any, name: str, step: Floats) -> None:
 def round_length(most: float) -> float:
     """The largest of 1, 2, 5, 10 ... that is not above `most`."""
     power = 10.0 ** np.floor(np.log10(most))
-    return float(power * max(k for k in (1.0, 2.0, 5.0) if k * power <= most * (1.0 + 1e-12)))
+    return float(
+        power * max(k for k in (1.0, 2.0, 5.0) if k * power <= most * (1.0 + ROUND_LENGTH))
+    )
 
 
 def name_bodies(axes: Any, stage: Stage) -> None:

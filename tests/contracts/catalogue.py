@@ -32,6 +32,12 @@ EAST = HUB.site("east", at=(0.1, 0.2, -0.1), z=(1.0, 0.5, 0.2))
 WEST = ARM.site("west", at=(-0.2, 0.1, 0.3), z=(0.0, 1.0, 0.0), x=(0.0, 0.0, 2.0))
 RAMP = qp.Schedule((0.0, 1.0, 2.5), ((0.0, 0.0, 0.0), (1.0, -2.0, 0.5), (0.3, 0.1, 0.0)), "linear")
 
+#: Numbers that never jump, and vectors.
+SWELL = qp.Sine(0.5, 3.0, mean=2.0)
+LEAD = qp.Schedule((0.0, 2.0, 4.0), (0.3, 1.1, 0.6), "smooth")
+SHAKE = qp.Sine((0.3, -0.2, 0.1), 4.0, 0.2) + qp.Ramp((0.1, 0.0, 0.2), (0.0, 0.5, 0.0))
+BURST = LEAD * SWELL * (0.1, 0.3, -0.2)
+
 HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.1, 0.1, 0.2), axis=(1.0, 1.0, 0.3))
 
 SLEEVE = qp.Cylindrical("sleeve", HUB, ARM, at=(0.1, 0.1, 0.0), axis=(1.0, 0.0, 0.3))
@@ -99,12 +105,19 @@ FORCES: tuple[qp.Force, ...] = (
     qp.JointSpring("coil", SLEEVE, coordinate="travel", stiffness=3.0, rest=0.1, damping=0.2),
     qp.JointSpring("bend", CROSS, coordinate="angle_y", stiffness=2.0, rest=-0.1, damping=0.3),
     qp.JointDamper("oil", SLEEVE, coordinate="angle", damping=0.4),
+    qp.HingeSpring("swell", HINGE, stiffness=SWELL, rest_angle=qp.Sine(0.4, 2.0, 0.3, 0.1)),
+    qp.JointSpring("crank", SLEEVE, coordinate="travel", stiffness=3.0, rest=qp.Ramp(0.2, 0.1)),
+    qp.Servo("hold", HINGE, target=0.3, stiffness=3.0, damping=0.4),
+    qp.Servo("lead", HINGE, target=LEAD, stiffness=3.0, damping=0.4, limit=1.5),
+    qp.TapeSpring("tape", HINGE, stiffness=4.0, peak=(1.0, 0.5), plateau=(0.4, 0.5), damping=0.1),
     qp.ViscousHinges(0.3),
     qp.SprungHinges(1.5, rest=0.7),
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
     qp.JointStop("limit", HINGE, lower=-0.5, upper=2.0, restitution=0.3),
     qp.Latch("flat", HINGE, at=1.2, sense=+1),
     qp.PotentialWell("well", ARM, (0.2, 0.1, -0.3), 5.0),
+    qp.PotentialWell("tide", ARM, (0.2, 0.1, -0.3), SWELL),
+    qp.Spring("winch", EAST, WEST, stiffness=7.0, rest_length=LEAD, damping=0.2),
     qp.Load(
         "push",
         ARM,
@@ -114,8 +127,10 @@ FORCES: tuple[qp.Force, ...] = (
         frame="body",
     ),
     qp.Load("ramp", HUB, force=RAMP),
+    qp.Load("shake", HUB, force=SHAKE, torque=BURST),
     qp.Thruster("jet", WEST, (0.1, 0.2, 3.0)),
     qp.Thruster("puffs", EAST, RAMP),
+    qp.Thruster("flutter", WEST, SHAKE),
     qp.ReactionWheel("wheel", EAST, 0.4),
     qp.ReactionWheel("wheels", WEST, RAMP),
     qp.Bushing("bushing", EAST, WEST, stiffness=COUPLED, damping=0.1 * COUPLED),
@@ -164,6 +179,10 @@ OTHERS: tuple[qp.Part, ...] = (
     EAST,
     WEST,
     RAMP,
+    SWELL,
+    qp.Ramp(0.3, 0.1),
+    SHAKE,
+    BURST,
     ORBIT,
     COIL,
     *MAGNETS,
@@ -183,6 +202,7 @@ OTHERS: tuple[qp.Part, ...] = (
 EVENTS: tuple[qp.Event, ...] = (
     qp.AtRest(name="still", speed=1e-5, terminal=False), qp.EnergyBelow(1e-8, name="spent"),
     qp.SensorsMeet(name="face to face", terminal=False),
+    qp.When.above("hinge.angle", 1.5), qp.Threshold("arm.position.z", 0.2, "both", name="plane"),
 )  # fmt: skip
 
 PARTS: tuple[qp.Part, ...] = (*JOINTS, *COUPLINGS, *FORCES, *SENSORS, *PRIMITIVES, *EVENTS, *OTHERS)
@@ -202,6 +222,11 @@ BASES = (
     qp.Primitive,
     qp.Shape,
     qp.Event,
+    qp.TimeFunction,
+    qp.CompiledFunction,
+    qp.JointLaw,
+    qp.CompiledJointLaw,
+    OnCoordinate,
 )
 
 

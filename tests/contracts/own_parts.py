@@ -3,6 +3,7 @@ them."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
@@ -143,6 +144,53 @@ class Bungee(qp.CompiledForce):
             * stiffness
             * (qp.triples.norm(qp.triples.sub(second.position, first.position)) - length) ** 2
         )
+
+
+class Detent(qp.CompiledJointLaw):
+    """A hinge with notches."""
+
+    torque: float
+    notches: float
+    damping: float
+
+    @staticmethod
+    def load(t: float, x: float, rate: float, torque: float, notches: float, damping: float) -> Any:
+        return -torque * math.sin(notches * x) - damping * rate
+
+    @staticmethod
+    def energy(x: float, torque: float, notches: float) -> Any:
+        return torque * (1.0 - math.cos(notches * x)) / notches
+
+
+class Notches(qp.JointLaw):
+    """The same in Python."""
+
+    torque: float
+    notches: float
+    damping: float
+
+    load = Detent.load
+    energy = Detent.energy
+
+
+class Chirp(qp.CompiledFunction):
+    """A sine that grows faster."""
+
+    size: float
+    growth: float
+
+    @staticmethod
+    def value(t: float, size: float, growth: float) -> Any:
+        return size * math.sin(growth * t * t)
+
+    @staticmethod
+    def rate(t: float, size: float, growth: float) -> Any:
+        return 2.0 * growth * t * size * math.cos(growth * t * t)
+
+    @staticmethod
+    def acceleration(t: float, size: float, growth: float) -> Any:
+        turn = growth * t * t
+        return 2.0 * growth * size * (math.cos(turn) - 2.0 * turn * math.sin(turn))
 
 
 class Well(qp.CompiledForce):

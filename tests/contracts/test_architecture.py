@@ -87,6 +87,19 @@ def test_every_room_is_named() -> None:
         importlib.import_module(f"quirkpy.{name}") if name != "__main__" else None
 
 
+def test_every_source_that_a_docstring_names_is_there() -> None:
+    """By its path within the package, or from the root."""
+    package, places = Path(qp.__file__).parent, Path(qp.__file__).parents[1]
+    named = {
+        (path.relative_to(package).as_posix(), name)
+        for path in package.rglob("*.py")
+        for name in re.findall(r"`([\w/]+\.py)`", path.read_text("utf-8"))
+    }
+    gone = {(p, n) for p, n in named if not any((at / n).exists() for at in (package, places))}
+    assert len(named) > 5
+    assert gone == set()
+
+
 def test_every_source_that_a_page_names_is_there() -> None:
     root = Path(__file__).resolve().parents[2]
     pages = [root / "README.md", root / "CONTRIBUTING.md", *(root / "docs").glob("*.md")]

@@ -288,3 +288,32 @@ def test_ctrl_c_is_a_sentence_and_the_command_goes_on(
     assert err == f"quirkpy explore: interrupted; {stays}\n"
     with mock.patch("time.sleep"):
         assert in_json(capsys, *words)["edges"] == 30
+
+
+# --- kernels --------------------------------------------------------------------------------------
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+def test_kernels_are_compiled_beforehand(capsys: pytest.CaptureFixture[str]) -> None:
+    """All that Python calls: what is missing would be compiled when somebody waits for it."""
+    done = in_json(capsys, "warm", "--workers", "1")
+    assert done["missing"] == []
+    assert {"step.integrator.advance", "step.responses.respond", "solid.advancement.pass_by"} <= {
+        *done["ready"]
+    }
+    again = in_json(capsys, "warm", "--workers", "2")
+    assert (again["compiled"], again["ready"]) == (0, done["ready"])
+
+
+def test_a_processor_for_which_nothing_is_shipped(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("quirkpy.warm.host_has_level", lambda: False)
+    assert "leave out --into" in failing(capsys, "warm", "--into", "somewhere")
+
+
+def test_a_process_that_fails_to_compile_is_told(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("PYTHONPATH", "")
+    monkeypatch.setattr("quirkpy.warm.WORK", "raise SystemExit('no memory today')")
+    assert failing(capsys, "warm").endswith("a process that compiles has failed: no memory today.")

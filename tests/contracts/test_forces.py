@@ -34,7 +34,7 @@ WITHOUT_POTENTIAL = (
     qp.Damper, qp.Load, qp.JointDamper, qp.ViscousHinges, qp.JointFriction, qp.Thruster,
     qp.ReactionWheel, qp.GravityGradient,
 )  # fmt: skip
-DRIVEN = ("coils", "field on the way", "spark")
+DRIVEN = ("coils", "field on the way", "spark", "lead")
 #: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges
 #: that nothing screens, springs on a length.
 KINDS: tuple[qp.Force, ...] = (
@@ -121,7 +121,7 @@ def test_load_is_minus_the_gradient_of_the_potential(force: qp.Force, seed: int)
     assert (size > 1e-3) != isinstance(force, qp.JointStop | qp.Latch)  # that acts in runs alone
     found, known = here.loads.wrench.reshape(-1), -gradient.reshape(-1)
     # They act as the joint leaves them to do
-    if isinstance(force, (qp.HingeSpring, qp.JointSpring)):
+    if isinstance(force, (qp.HingeSpring, qp.JointSpring, qp.Servo, qp.TapeSpring)):
         found, known = as_allowed(here, found), as_allowed(here, known)
     np.testing.assert_allclose(found, known, rtol=0.0, atol=1e-10 * size)
 
@@ -134,7 +134,7 @@ def test_every_class_has_a_potential_or_says_that_it_has_none() -> None:
     assert with_one == {
         qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop,
         qp.Latch, qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb,
-        qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential,
+        qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential, qp.Servo, qp.TapeSpring,
     }  # fmt: skip
     assert {type(f) for f in KINDS} == with_one | set(WITHOUT_POTENTIAL)
 
@@ -161,7 +161,9 @@ def test_internal_forces_balance(force: qp.Force, seed: int) -> None:
 
 
 def takes_energy(force: qp.Force) -> bool:
-    return isinstance(force, qp.JointFriction) or bool(getattr(force, "damping", 0.0))
+    """Against what does not move: a motor that leads damps what is beside its target."""
+    leads = isinstance(getattr(force, "target", 0.0), qp.TimeFunction)
+    return isinstance(force, qp.JointFriction) or bool(getattr(force, "damping", 0.0) and not leads)
 
 
 @many

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import dataclasses
 import functools
 import importlib
@@ -16,6 +17,7 @@ from pathlib import Path
 from types import FunctionType, ModuleType
 from typing import Any
 
+import networkx
 import pytest
 
 import quirkpy
@@ -32,6 +34,22 @@ MARKS = re.compile(r"\b(TO" r"DO|FIX" r"ME|X" r"XX|HA" r"CK)\b|/(home|Users|root
 #: Folders that are not part of the tree.
 OUTSIDE = {".git", ".venv", "out", "build", "dist", "__pycache__", ".hypothesis"}
 TEXTS = {".py", ".md", ".cfg", ".toml", ".in", ".txt", ".yml", ".yaml", ""}
+
+#: Modules that may import each other, at most.
+LARGEST_GROUP = 2
+PRIVATE = re.compile(r"_(?!.*__$)\w")
+OF_TUPLES = {"_replace", "_asdict", "_fields", "_field_defaults"}
+#: Private names of Python's own library for which it has no others.
+OF_OTHERS = {
+    ("quirkpy.__main__", "os._exit"), ("quirkpy.explore.run.workers", "os._exit"),
+    ("quirkpy.explore.run.workers", "pool._processes"), ("quirkpy.views.window", "os._exit"),
+    ("quirkpy.maths.warnings", "sys._getframe"),
+}  # fmt: skip
+#: Where `cls.__new__(cls)` makes records of arrays that are locked, systems of parts that have been
+#: checked, without doing either again.
+OWN_CONSTRUCTORS = {"quirkpy/maths/records.py", "quirkpy/mechanics/system.py"}
+#: Numbers so small are tolerances, steps or guards, and have names.
+SMALL = 1e-3
 
 every_source = pytest.mark.parametrize(
     "path", SOURCES, ids=lambda path: path.relative_to(ROOT).as_posix()
@@ -97,6 +115,75 @@ def test_imports_flow_one_way() -> None:
     done = subprocess.run([sys.executable, "-c", code], cwd=ROOT, capture_output=True, text=True)
     assert done.returncode == 0, done.stdout + done.stderr
     assert re.search(r"Contracts: [1-9]\d* kept, 0 broken", done.stdout)
+
+
+def imports_of(path: Path) -> Iterator[str]:
+    """Modules of the package that a module imports, for types alone and within functions, too."""
+    known = {name_of(source) for source in SOURCES}
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.Import):
+            yield from (alias.name for alias in node.names if alias.name in known)
+        elif isinstance(node, ast.ImportFrom):
+            inner = {f"{node.module}.{alias.name}" for alias in node.names}
+            yield from inner & known or {str(node.module)} & known
+
+
+def name_of(path: Path) -> str:
+    """The name under which a source is imported."""
+    return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
+
+
+def test_few_modules_import_each_other() -> None:
+    """Groups of modules each of which leads to the others; `doors`, whose imports wait until they
+    are asked for, is the only exception."""
+    edges = [
+        (name_of(path), other)
+        for path in SOURCES
+        if path.name != "doors.py"
+        for other in imports_of(path)
+    ]
+    groups = [sorted(g) for g in networkx.strongly_connected_components(networkx.DiGraph(edges))]
+    assert len(groups) > 200
+    assert max(map(len, groups)) <= LARGEST_GROUP, max(groups, key=len)
+
+
+def test_doors_are_the_only_exception_to_the_contract() -> None:
+    """Of the layers; each package of several modules that has no layers of its own has no rings."""
+    read = configparser.ConfigParser()
+    read.read(ROOT / "setup.cfg", encoding="utf-8")
+    assert "exclude_type_checking_imports" not in (ROOT / "setup.cfg").read_text(encoding="utf-8")
+    layers = [part for part in read.values() if part.get("type") == "layers"]
+    assert len(layers) >= 7
+    for part in layers:
+        ignored = part["ignore_imports"].split("\n")[1:]
+        assert all(line.startswith("quirkpy.doors -> ") for line in ignored), part.name
+        assert part.getboolean("exhaustive")
+
+
+@every_source
+def test_private_names_stay_in_their_package(path: Path) -> None:
+    """Neither imported from another, nor asked of its objects; those of named tuples are public."""
+    here = private_names(path.parent)
+    for node in ast.walk(tree(path)):
+        if isinstance(node, ast.ImportFrom) and str(node.module).startswith("quirkpy"):
+            names = [*(alias.name for alias in node.names), *str(node.module).split(".")]
+            assert not any(PRIVATE.match(name) for name in names), f"line {node.lineno}: {names}"
+        if isinstance(node, ast.Attribute) and PRIVATE.match(node.attr):
+            known = node.attr in here or node.attr in OF_TUPLES
+            foreign = (name_of(path), ast.unparse(node)) in OF_OTHERS
+            assert known or foreign, f"line {node.lineno}: {ast.unparse(node)}"
+
+
+@functools.cache
+def private_names(folder: Path) -> frozenset[str]:
+    """The private names that the modules of a package define."""
+    found: set[str] = set()
+    for node in (node for path in folder.glob("*.py") for node in ast.walk(tree(path))):
+        if isinstance(node, ast.FunctionDef | ast.ClassDef):
+            found.add(node.name)
+        elif isinstance(node, ast.Name | ast.Attribute) and isinstance(node.ctx, ast.Store):
+            found.add(node.id if isinstance(node, ast.Name) else node.attr)
+    return frozenset(name for name in found if PRIVATE.match(name))
 
 
 @every_source
@@ -198,6 +285,42 @@ def test_a_tolerance_has_one_name_and_one_value() -> None:
             found.setdefault(name, []).append((module.__name__, value))
     assert len(found) > 200
     assert {name: where for name, where in found.items() if len(where) > 1} == {}
+
+
+def numbers_in_code(path: Path) -> Iterator[ast.Constant]:
+    """Numbers in the bodies of functions, defaults of arguments and fields left out."""
+    for function in ast.walk(tree(path)):
+        if isinstance(function, ast.FunctionDef | ast.Lambda):
+            body = function.body if isinstance(function.body, list) else [function.body]
+            yield from (
+                node for part in body for node in ast.walk(part)
+                if isinstance(node, ast.Constant) and type(node.value) is float
+            )  # fmt: skip
+
+
+@every_source
+def test_small_numbers_have_names(path: Path) -> None:
+    """A tolerance is named with its unit and meaning, and not written where it is used."""
+    bare = {f"line {n.lineno}: {n.value}" for n in numbers_in_code(path) if 0.0 < n.value <= SMALL}
+    assert bare == set()
+
+
+@every_source
+def test_objects_are_made_by_their_constructors(path: Path) -> None:
+    """None by `object.__new__`; a class that makes its own otherwise says so in a class method."""
+    text = path.read_text(encoding="utf-8")
+    assert "object.__new__" not in text
+    made = len(re.findall(r"\bcls\.__new__\(cls\)", text))
+    assert made == (path.relative_to(ROOT).as_posix() in OWN_CONSTRUCTORS)
+
+
+@every_source
+def test_nothing_is_kept_by_a_word(path: Path) -> None:
+    """What is derived from an object is kept by the function that derives it, not in a dictionary
+    of anything by names."""
+    for node in ast.walk(tree(path)):
+        kept = isinstance(node, ast.Attribute) and node.attr in ("derived", "of_bodies")
+        assert not kept, f"line {node.lineno}"
 
 
 def test_public_classes_do_not_share_a_name() -> None:

@@ -15,12 +15,16 @@ from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import numba
 import pytest
 from numba.extending import is_jitted
 
+import quirkpy as qp
 import quirkpy.kernels
 from benchmarks.variants import AFRESH
+from quirkpy.kernels.base import machine_code
 from quirkpy.kernels.base.compiled import GIVEN, Notice, forget_stale_machine_code
+from quirkpy.kernels.base.machine_code import LEVEL, MADE_WITH, Turns
 from quirkpy.kernels.users import laws
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -86,6 +90,16 @@ def test_kept_when_nothing_compiled_has_changed(package: Path) -> None:
     assert left(package) == 3
 
 
+def test_what_a_wheel_has_brought_is_spared(package: Path) -> None:
+    brought = package / "machine_code" / "rows.rows.1.nbc"
+    brought.parent.mkdir()
+    brought.write_text("code")
+    (package / "kernels" / "place" / "rows.py").write_text("x = 2\n")
+    forget_stale_machine_code(package)
+    assert left(package) == 1
+    assert brought.read_text() == "code"
+
+
 def all_kernels() -> list[Any]:
     modules = [
         importlib.import_module(found.name)
@@ -132,31 +146,56 @@ def test_nothing_is_fused() -> None:
     assert "fastmath" not in laws.SETTINGS
 
 
+def test_no_kernel_is_compiled_for_a_number_that_is_written_in_a_call() -> None:
+    """There were twenty of one that takes three numbers out of a row, one for each column."""
+    body = qp.Body.sphere("body", 0.1, 1.0, position=(1.0, 0.0, 0.0))
+    qp.Multibody(body, qp.Gravity((0.0, 0.0, -9.81))).acceleration()
+    compiled = [
+        (made.__name__, kinds) for made in all_kernels() for kinds in getattr(made, "overloads", ())
+    ]
+    assert compiled
+    assert not [(name, kinds) for name, kinds in compiled if "Literal" in str(kinds)]
+
+
 # --- the notice -----------------------------------------------------------------------------------
-def begin(notice: Notice, module: str, folder: str = "cellar") -> None:
-    """What numba tells when it begins to compile a function of a module."""
-    kernel = SimpleNamespace(__module__=module, stats=SimpleNamespace(cache_path=folder))
-    notice.on_start(SimpleNamespace(data={"dispatcher": kernel}))
+def begin(notice: Notice, function: Any) -> None:
+    """What numba tells when it begins to compile something."""
+    notice.on_start(SimpleNamespace(data={"dispatcher": function}))
 
 
 def test_told_once_and_of_our_kernels_only(capsys: pytest.CaptureFixture[str]) -> None:
-    notice = Notice()
-    begin(notice, "users.module")
+    notice, kernels = Notice(), all_kernels()
+    begin(notice, numba.njit(lambda x: x + 1.0))
     assert capsys.readouterr().err == ""
-    begin(notice, "quirkpy.kernels.tree.tree")
+    begin(notice, kernels[0])
     told = capsys.readouterr().err
-    assert told.startswith("quirkpy: compiling its kernels")
-    assert told.endswith("cellar\n")
+    assert told.startswith("quirkpy: compiling its kernels, up to a minute and once")
+    assert told.endswith(f"{kernels[0]._cache.cache_path}\n")
     assert told.count("\n") == 1
-    begin(notice, "quirkpy.kernels.place.rows")
+    begin(notice, kernels[1])
     assert capsys.readouterr().err == ""
+
+
+def test_told_why_code_of_a_wheel_does_not_serve(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(machine_code, "SHIPPED", tmp_path)
+    assert machine_code.why_unused() == ""
+    (tmp_path / MADE_WITH).write_text("numba 0.1 for Python 2.7\n", encoding="utf-8")
+    Notice().tell("compiling its kernels", "cellar")
+    told = capsys.readouterr().err
+    assert "(the wheel brought those of numba 0.1 for Python 2.7, and this is numba 0." in told
+    assert told.count("\n") == 1
+    (tmp_path / MADE_WITH).write_text(machine_code.made_with(), encoding="utf-8")
+    monkeypatch.setattr(machine_code, "host_has_level", lambda: False)
+    assert LEVEL in machine_code.why_unused()
 
 
 def test_nobody_to_tell(monkeypatch: pytest.MonkeyPatch) -> None:
     with monkeypatch.context() as patch:
         patch.setattr(sys, "stderr", None)
         notice = Notice()
-        begin(notice, "quirkpy.kernels.tree.tree")
+        begin(notice, all_kernels()[0])
     assert not notice.given
 
 
@@ -225,9 +264,70 @@ def test_a_package_that_cannot_be_written_to() -> None:
             [*line, "-c", code], cwd="/", env=settings, capture_output=True, text=True, timeout=300
         )
         assert done.stdout.split() == ["True", str(root / "quirkpy" / "__init__.py")], done.stderr
-        assert done.stderr.startswith(
-            "quirkpy: no folder can be written to in which compiled kernels would be kept ("
+        assert done.stderr == (
+            "quirkpy: compiling its kernels, up to a minute, as every process will: no folder can "
+            "be written to in which they would be kept; NUMBA_CACHE_DIR names one\n"
         )
-        assert done.stderr.endswith("NUMBA_CACHE_DIR names a folder for them.\n")
-        assert done.stderr.count("\n") == 1
         assert sorted(root.rglob("*")) == before
+
+
+# --- several processes ----------------------------------------------------------------------------
+#: Compile a kernel, when told to; say whether it was compiled here.
+TOGETHER = """
+import sys, time
+from numba.core import event
+import quirkpy as qp
+from quirkpy.kernels.place.sites import fill_sites
+made = []
+class Made(event.Listener):
+    def on_start(self, compilation): made.append(compilation.data["dispatcher"].__name__)
+    def on_end(self, compilation): pass
+event.register("numba:compile", Made())
+body = qp.Body.sphere("body", 0.1, 1.0)
+system = qp.Multibody(body, qp.Revolute("hinge", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1)))
+system.initial["hinge"].angle
+print(*made)
+"""
+
+
+@pytest.mark.slow
+@pytest.mark.skipif(machine_code.fcntl is None, reason="locks as POSIX has them")
+def test_no_two_processes_compile_the_same(tmp_path: Path) -> None:
+    """They begin at the same time; each kernel is made by one of them, and both are told why they
+    wait."""
+    settings = os.environ | {"NUMBA_CACHE_DIR": str(tmp_path), "NUMBA_DISABLE_JIT": "0"}
+    both = [
+        subprocess.Popen(
+            [sys.executable, "-c", TOGETHER], cwd=ROOT, env=settings,
+            stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+        )
+        for _ in range(2)
+    ]  # fmt: skip
+    said = [process.communicate(timeout=300) for process in both]
+    assert [process.returncode for process in both] == [0, 0]
+    made = [set(out.split()) for out, _ in said]
+    assert "joint_coordinates" in made[0] | made[1]
+    ours = {kernel.__name__ for kernel in all_kernels()}
+    assert not made[0] & made[1] & ours
+    for _, err in said:
+        assert err.count("\n") == 1
+        assert str(tmp_path) in err
+
+
+def test_a_turn_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
+    """Nobody waits for the dead, nor for who has failed to compile."""
+    kernel = SimpleNamespace(
+        cache_path=str(tmp_path), _impl=SimpleNamespace(filename_base="kernel")
+    )
+    told: list[str] = []
+    if os.fork() == 0:
+        Turns().take(kernel)
+        os._exit(0)
+    os.wait()
+    turns = Turns()
+    turns.told = told.append
+    turns.take(kernel)
+    turns.take(kernel)
+    turns.leave(kernel)
+    os.close(turns.files[str(tmp_path)])
+    assert told == []

@@ -13,12 +13,14 @@ import tarfile
 import zipfile
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report", "vpython")
-TARGETS = ("attack", "bench", "check", "clean", "docs", "fuzz", "help", "run", "test")
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots", "report",
+          "tables", "vpython")  # fmt: skip
+TARGETS = ("attack", "bench", "check", "clean", "docs", "fuzz", "help", "run", "test", "wheel")
 #: Heavy packages that a plain import must not load.
 HEAVY = ("dask", "distributed", "matplotlib", "plotly", "vpython")
 #: What the environment of these tests must not pass on.
@@ -28,8 +30,9 @@ PRIVATE = (
 )  # fmt: skip
 #: What stays behind when the sources are copied.
 RUBBISH = shutil.ignore_patterns(
-    ".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "*.egg-info", "build", "dist", "out"
-)
+    ".git", ".venv", ".hypothesis", ".*_cache", "__pycache__", "*.egg-info", "build", "dist", "out",
+    "machine_code",
+)  # fmt: skip
 #: What pip says when there is no index to ask.
 OFFLINE = re.compile(r"NewConnectionError|NameResolutionError|Max retries exceeded|ConnectTimeout")
 
@@ -218,3 +221,107 @@ def test_wheel_installs_into_an_empty_environment(built: tuple[Path, Path], tmp_
     done = run([fresh, "-W", "error", "-c", "import quirkpy; print(quirkpy.__file__)"], tmp_path)
     assert done.returncode == 0, done.stderr
     assert Path(done.stdout.strip()).is_relative_to(tmp_path / "empty")
+
+
+# --- machine code ---------------------------------------------------------------------------------
+#: What somebody does first, and what it costs: seconds of the processor since Python began, and how
+#: many functions were compiled.
+FIRST = """
+import json, sys, time
+from numba.core import event
+import quirkpy as qp
+made = []
+class Made(event.Listener):
+    def on_start(self, compilation): made.append(compilation.data["dispatcher"].__name__)
+    def on_end(self, compilation): pass
+event.register("numba:compile", Made())
+"""
+SIMULATES = """
+a = qp.Body.box("A", (0.1,) * 3, 1.0, fixed=True)
+b = qp.Body.box("B", (0.1,) * 3, 1.0, position=(0.1, 0.0, 0.0))
+hinge = qp.Revolute("hinge", a, b, at=(0.05, 0.05, 0.0), axis=(0.0, 0.0, 1.0))
+damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=0.02)
+well = qp.PotentialWell("well", b, (0.1, 0.1, 0.0), 10.0)
+run = qp.Multibody(a, b, hinge, damper, well).simulate(1.0)
+bits = run.final.r.tobytes().hex()
+"""
+EXPLORES = """
+sys.path.append("demos")
+from cubesat_pair import study
+graph = study.explore(progress=False)
+bits = graph.to_json()
+"""
+TELLS = """
+print(json.dumps({"made": made, "seconds": time.process_time(), "bits": bits, "at": qp.__file__}))
+"""
+
+
+@pytest.fixture(scope="module")
+def wheel_with_code(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `make wheel` builds it, of what this clone has compiled already, or compiles now."""
+    folder = tmp_path_factory.mktemp("code")
+    copy = shutil.copytree(ROOT, folder / "sources", ignore=RUBBISH)
+    words = ["-m", "quirkpy", "warm", "--json", "--into", copy / "quirkpy" / "machine_code"]
+    done = run([sys.executable, *words], ROOT)
+    if "which this processor is not" in done.stderr:
+        pytest.skip("a processor for which no machine code is put into wheels")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["missing"] == []
+    pip = [sys.executable, "-m", "pip", "wheel", "--no-deps", "--no-build-isolation", "--wheel-dir"]
+    done = run([*pip, folder / "dist", copy], copy)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (wheel,) = (folder / "dist").glob("*.whl")
+    return wheel
+
+
+@pytest.fixture(scope="module")
+def installed(wheel_with_code: Path, tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Python with that wheel in an environment of its own, and with the libraries of this one."""
+    place = tmp_path_factory.mktemp("fresh")
+    run([sys.executable, "-m", "venv", "--without-pip", place / "venv"], place)
+    fresh = place / "venv" / "bin" / "python"
+    pip = [sys.executable, "-m", "pip", "--python", fresh]
+    done = run([*pip, "install", "--quiet", "--no-deps", wheel_with_code], place)
+    assert done.returncode == 0, done.stderr
+    site = Path(run([fresh, "-c", "import quirkpy; print(quirkpy.__file__)"], place).stdout.strip())
+    libraries = [path for path in sys.path if "site-packages" in path]
+    (site.parents[1] / "libraries.pth").write_text("\n".join(libraries), encoding="utf-8")
+    shutil.copytree(ROOT / "demos", place / "demos", ignore=RUBBISH)
+    return fresh
+
+
+def first_use(fresh: Path, what: str, **environment: str) -> dict[str, Any]:
+    """What a fresh Python tells of it; nothing may be said, nor compiled."""
+    known = {name: value for name, value in os.environ.items() if name not in PRIVATE}
+    done = subprocess.run(
+        [fresh, "-c", FIRST + what + TELLS], cwd=fresh.parents[2], env=known | environment,
+        capture_output=True, text=True,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    assert done.stderr == ""
+    told: dict[str, Any] = json.loads(done.stdout)
+    assert told["made"] == []
+    assert Path(told["at"]).is_relative_to(fresh.parents[1])
+    return told
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+def test_a_wheel_with_machine_code_compiles_nothing(installed: Path, tmp_path: Path) -> None:
+    """Neither for the first motion, in two seconds, nor for the first exploration, in four; also
+    in another folder, with sources of another age, and where numba is told of another processor;
+    and what comes out is what this clone finds, to the bit."""
+    nowhere = {"NUMBA_CACHE_DIR": str(tmp_path / "empty")}
+    moved = first_use(installed, SIMULATES, **nowhere)
+    assert moved["seconds"] <= 2.0
+    explored = first_use(installed, EXPLORES, **nowhere)
+    assert explored["seconds"] <= 4.0
+    elsewhere = shutil.copytree(installed.parents[1], tmp_path / "other", symlinks=True)
+    for path in elsewhere.rglob("*.py"):
+        path.touch()
+    python = elsewhere / "bin" / "python"
+    again = first_use(python, SIMULATES, NUMBA_CPU_NAME="generic", **nowhere)
+    assert again["bits"] == moved["bits"]
+    here = run([sys.executable, "-c", FIRST + EXPLORES + TELLS], ROOT)
+    assert here.returncode == 0, here.stderr
+    assert json.loads(here.stdout)["bits"] == explored["bits"]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -30,7 +31,8 @@ def bits(value: Any) -> Any:
     if isinstance(value, tuple):
         return type(value), [bits(item) for item in value]
     if isinstance(value, qp.State | Settings):
-        return {name: bits(item) for name, item in vars(value).items() if name != "selection"}
+        names = [field.name for field in dataclasses.fields(value) if field.name != "selection"]
+        return {name: bits(getattr(value, name)) for name in names}
     return value
 
 

@@ -21,7 +21,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.tables import compile, merge
 from quirkpy.tables.vary import has_strength, selection_on, vary
 from tests.contracts.catalogue import ARM, COUPLINGS, FORCES, HINGE, HUB, JOINTS, SLEEVE, label
-from tests.contracts.own_parts import Breeze, Bungee, Well
+from tests.contracts.own_parts import Breeze, Bungee, Detent, Notches, Well
 from tests.contracts.stage import Pose, at_poses, moved, random_pose, turn, written
 from tests.contracts.test_forces import joint_of, poses_of, tables_of
 from tests.user_parts import Attraction, Compass, Drag, Onlooker
@@ -31,6 +31,8 @@ OWN = (
     Attraction("attraction", HUB, ARM, 3.0, 0.2), Onlooker("onlooker"),
     Well("well", ARM, (0.2, 0.1, -0.3), 5.0), Breeze("breeze", HUB.site("sail"), 2.0),
     Bungee("band", HUB.site("hook"), ARM.site("ring"), 3.0, 0.4, 0.5),
+    Detent("detent", HINGE, torque=0.3, notches=5.0, damping=0.1),
+    Notches("notches", HINGE, torque=0.3, notches=5.0, damping=0.1),
 )  # fmt: skip
 EVERY = (*FORCES, *OWN)
 every_force = pytest.mark.parametrize("force", EVERY, ids=label)
@@ -78,7 +80,7 @@ def test_a_kind_that_is_forgotten_is_an_error(monkeypatch: pytest.MonkeyPatch) -
 @pytest.mark.parametrize("base", [qp.Safety, qp.Option])
 def test_every_class_of_ours_declares_its_traits(base: Any) -> None:
     ours = {cls for cls in family(base) if cls.__module__.startswith("quirkpy.")}
-    silent = {cls for cls in ours if cls.__dict__["traits"] is base._unknown}
+    silent = {cls for cls in ours if cls.__dict__["traits"] is base.unknown_traits}
     assert len(ours) >= 4
     assert silent <= {qp.Pin}  # frozen anew with every choice: nothing is known of it
 
@@ -87,7 +89,7 @@ def test_every_class_of_ours_declares_its_traits(base: Any) -> None:
 def test_traits_are_not_inherited(base: Any) -> None:
     """A subclass does something else; what it does not declare is unknown."""
     mine = type("Mine", (base,), {})
-    assert mine.__dict__["traits"] is base._unknown
+    assert mine.__dict__["traits"] is base.unknown_traits
     again = type("Again", (mine,), {"traits": base.__dict__["traits"]})
     assert again.__dict__["traits"] is base.__dict__["traits"]
 

@@ -13,7 +13,9 @@ BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
 PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
-NAMES = ("equilibria", "exploring", "extending", "notation", "parts", "seeing", "switching")
+NAMES = (
+    "driving", "equilibria", "exploring", "extending", "notation", "parts", "seeing", "switching",
+)  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
 

@@ -150,6 +150,20 @@ def test_the_front_of_energy_and_time_is_whole(seed: int) -> None:
         np.testing.assert_allclose([(plan.energy, plan.time) for plan in plans], front, rtol=1e-12)
 
 
+def test_what_rounding_makes_of_one_energy_is_no_front() -> None:
+    """0.1 + 0.2 + 0.3 J in two orders, the longer way cheaper by rounding: it is beaten."""
+    graph = drawn(0, nodes=6, edges=0)
+    for way, seconds in ((("n0", "n1", "n2", "n5"), 2.0), (("n0", "n3", "n4", "n5"), 1.0)):
+        works = (0.3, 0.2, 0.1) if seconds == 2.0 else (0.1, 0.2, 0.3)
+        for (source, target), work in zip(itertools.pairwise(way), works, strict=True):
+            moved = Outcome(
+                "moved", target, "", duration=seconds, put_in=work, start_energy=0.0, end_energy=0.0
+            )
+            graph.edges.append(Edge(source, qp.Choice((), f"to {target}"), (moved,), "moved"))
+    (plan,) = graph.plan("n0", "n5", pareto=True)
+    assert (plan.time, plan.energy) == (3.0, pytest.approx(0.6))
+
+
 @pytest.mark.parametrize("seed", SEEDS)
 def test_reach_sinks_components_and_dominators(seed: int) -> None:
     graph = drawn(seed)

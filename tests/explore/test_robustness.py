@@ -14,6 +14,7 @@ from scipy.stats import binomtest
 
 import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, pair
+from quirkpy.explore.answers import robustness
 from quirkpy.explore.model.chances import Robustness
 from tests.faults.sentence import check_refused
 from tests.studies import balanced, changed, far_pair
@@ -135,6 +136,25 @@ def test_intervals_are_those_of_clopper_and_pearson(k: int, n: int, confidence: 
         found.interval(confidence), (expected.low, expected.high), atol=1e-12
     )
     assert found.probability == k / n
+
+
+def test_samples_flown_together_are_those_flown_one_by_one(
+    far: qp.ReconfigurationGraph, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Results, reasons included, of samples of which some end elsewhere or are rejected."""
+    edge, counts = edge_of(far, "n0", "n2"), []
+    wide = qp.Spread(start=0.02, speed=0.02, mass=0.2, strength=0.3, hinge=4e-4)
+    flown: list[int] = []
+    fly = robustness.Flights._fly_first
+    monkeypatch.setattr(
+        robustness.Flights, "_fly_first", lambda me, xs: flown.append(len(xs)) or fly(me, xs)
+    )
+    for many in (1, 10**6):
+        monkeypatch.setattr(robustness, "MANY", many)
+        counts.append(far.robustness(edge, 100, spread=wide, seed=7))
+    assert sum(flown) == 100
+    assert (counts[0].outcomes, counts[0].reasons) == (counts[1].outcomes, counts[1].reasons)
+    assert len(counts[0].outcomes) > 1
 
 
 # --- kept, shared, planned with -------------------------------------------------------------------

@@ -14,7 +14,8 @@ from demos.lattice import lattice
 from quirkpy.explore.reduce.reductions import Reductions, select_reductions
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.options import mating_frame
-from quirkpy.explore.scope.safety import KeepOut
+from quirkpy.explore.scope.safety import KeepOut, forbids_parting
+from quirkpy.mechanics.system import System
 from tests.contracts.catalogue import label
 from tests.contracts.test_traits import off
 from tests.explore.test_reductions import check_same, exact, labels
@@ -113,6 +114,28 @@ def test_a_cone_that_lies_is_caught(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(KeepOut, "traits", qp.SafetyTraits("poses", "rigid", "carried"))
     with pytest.raises(AssertionError):
         saves_truly(cubes(qp.KeepOut(EYE, 0.6, 0.12)))
+
+
+class Loose(qp.StayTogether):
+    """Bodies may come apart, though it derives from the rule by which they may not."""
+
+    traits = qp.SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
+
+    def before(self, system: System) -> qp.Violation | None:
+        return None
+
+
+def test_what_a_rule_derives_from_does_not_say_what_it_forbids() -> None:
+    """Only a `StayTogether` that is asked nothing else settles choices that let bodies part."""
+    rules = qp.StayTogether(), qp.StayTogether(apart=0.1), Loose(), Slower(FAST)
+    assert [forbids_parting(rule) for rule in rules] == [True, False, False, False]
+    saved = {}
+    for rule in (qp.StayTogether(), Loose()):
+        study = changed(exact(pair()), safety=[rule])
+        node = study.explore(budget=0, progress=False).nodes["n0"]
+        made = Reductions(study, select_reductions(["rigid"]), [node]).tickets(node)
+        saved[type(rule)] = sum(ticket.carried is not None for ticket in made)
+    assert saved[Loose] == 0 < saved[qp.StayTogether]
 
 
 # --- what options say -----------------------------------------------------------------------------

@@ -182,9 +182,12 @@ for name in dir(caching):
     found = getattr(caching, name)
     if hasattr(found, "_locator_classes"):
         found._locator_classes = []
-import quirkpy
-from quirkpy.kernels.base.compiled import SETTINGS
-assert SETTINGS["cache"] is False
+import quirkpy as qp
+body = qp.Body.sphere("body", 0.1, 1.0)
+hinge = qp.Revolute("hinge", qp.GROUND, body, at=(0, 0, 0), axis=(0, 0, 1))
+qp.Multibody(body, hinge).initial["hinge"]
+from quirkpy.cli import main
+assert main(["warm"]) == 1
 """
 
 
@@ -196,10 +199,14 @@ def test_no_folder_for_machine_code() -> None:
         [sys.executable, "-c", NOWHERE], env=env, capture_output=True, text=True, timeout=120
     )
     assert done.returncode == 0, done.stderr
-    assert done.stderr.startswith(
-        "quirkpy: no folder can be written to in which compiled kernels would be kept"
+    told, refused = done.stderr.splitlines()
+    assert told.endswith(
+        "no folder can be written to in which they would be kept; NUMBA_CACHE_DIR names one"
     )
-    assert done.stderr.count("\n") == 1
+    assert refused == (
+        "quirkpy warm: no folder can be written to in which machine code would be kept; "
+        "NUMBA_CACHE_DIR names one."
+    )
 
 
 # --- Ctrl-C, whatever a command is about ----------------------------------------------------------
@@ -386,6 +393,23 @@ def test_an_interruption_that_breaks_a_run_is_no_outcome(
     assert "failed" not in qp.ReconfigurationGraph.load(path).kinds
     assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
     assert far_pair().explore(path).to_json() == far_pair().explore().to_json()
+
+
+@pytest.mark.parametrize("code", ["", "0", "3", "'good bye'"])
+@pytest.mark.parametrize("name", COMMANDS)
+def test_a_file_that_ends_python_ends_no_command_in_silence(
+    name: str, code: str, folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    from tests.studies import far_pair
+
+    far_pair().explore(folder / "pair.db", progress=False)
+    capsys.readouterr()
+    (folder / "users.py").write_text(f"import sys\nsys.exit({code})\n", encoding="utf-8")
+    assert main([word.replace("FILE", "users.py") for word in COMMANDS[name]]) == 1
+    said = capsys.readouterr()
+    assert "a file that was read ended Python" in said.err
+    assert said.err.count("\n") == 1
+    assert said.out == ""
 
 
 # --- no memory ------------------------------------------------------------------------------------

@@ -60,6 +60,26 @@ def test_degrees_are_warned_of_at_the_line_that_has_them(what: str, degrees: flo
     )
 
 
+#: Stops and rests are written once, and seldom beyond a turn; the others may be computed.
+WRITTEN = ("lower", "upper", "rest_angle", "rest", "SprungHinges.rest")
+
+
+@pytest.mark.parametrize("what", WRITTEN)
+@pytest.mark.parametrize(
+    "degrees", [7, 8.5, 33.0, 47, 51.3, 54.7356, 89.9, 91, 109.47122063449069, 359.0, 1e4 + 1.0]
+)
+def test_stops_and_rests_beyond_a_turn_are_warned_of_round_or_not(
+    what: str, degrees: float
+) -> None:
+    for sense in (1.0,) if what in ("lower", "upper") else (1.0, -1.0):
+        with pytest.warns(qp.PartWarning, match="an angle in radians") as told:
+            WARNED[what](sense * degrees)
+        assert len(told) == 1
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            WARNED[what](sense * degrees * qp.deg)
+
+
 @pytest.mark.parametrize("what", WARNED)
 def test_turns_are_not(what: str) -> None:
     """Up to a hundred of them, quarters and thirds too; nor anything up to a whole one."""
@@ -69,7 +89,10 @@ def test_turns_are_not(what: str) -> None:
             WARNED[what](k * math.pi / 6.0)
             WARNED[what](k * (math.pi / 4.0))
             WARNED[what](math.radians(5.0 * k))
-        for x in (5.0, 6.0, 0.5, -1.0, 1.0 + 4.0 * math.pi, 7.3, 100.3, 3.5 * math.pi):
+            WARNED[what](qp.deg * 7.21 * k)
+        for x in (5.0, 6.0, 6.28, 0.5, -1.0, 3.5 * math.pi, qp.deg * 20.0 + 4.0 * math.pi):
+            WARNED[what](x)
+        for x in () if what in WRITTEN else (1.0 + 4.0 * math.pi, 7.3, 100.3):
             WARNED[what](x)
 
 
@@ -126,6 +149,10 @@ def test_every_angle_of_every_class_is_found() -> None:
         ("Hinge", "opens"),
         ("KeepOut", "half_angle"),
         ("SameShape", "tolerance"),
+        ("Servo", "target"),
+        ("TapeSpring", "straight"),
+        ("TapeSpring", "snap"),
+        ("Sine", "phase"),
     }
 
 
@@ -194,10 +221,10 @@ def test_no_displacement_is_one_and_of_either_sense() -> None:
 @pytest.mark.parametrize("off", [1e-10, -1e-10, 1e-13])
 def test_degrees_with_rounding_are_degrees(off: float) -> None:
     with pytest.warns(qp.PartWarning, match="90 degrees are 1.57"):
-        WARNED["rest_angle"](90.0 * (1.0 + off))
+        WARNED["angle"](90.0 * (1.0 + off))
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        WARNED["rest_angle"](90.0 * (1.0 + 1e-6 * math.copysign(1.0, off)))
+        WARNED["angle"](90.0 * (1.0 + 1e-6 * math.copysign(1.0, off)))
 
 
 def test_angles_of_a_state_are_warned_of() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import io
 import json
+import math
 import random
 import tempfile
 import zipfile
@@ -65,15 +66,27 @@ def written(array: Any) -> bytes:
 
 
 def use(path: Path) -> None:
-    """Read a run, and look at it."""
+    """Read a run, and look at all of it: a file that is read can be used."""
     run = qp.Trajectory.load(path)
     repr(run)
     # Of speeds of 1e300 m/s the energy is infinite, rightly
     with np.errstate(over="ignore", invalid="ignore"):
         assert len(run.states) == len(run.t) == len(run.energy)
+        run.at(float(0.5 * (run.t[0] + run.t[-1])))
     for event in run.events:
         str(event)
     run.save(path)
+
+
+def poked(array: Any, chance: random.Random) -> Any:
+    """An array of which one number is another."""
+    out = np.array(array)
+    if out.size:
+        place = chance.randrange(out.size)
+        values = (math.nan, math.inf, -math.inf, 1e308, 5e-324, 0.0, -1.0, out.flat[place - 1])
+        with np.errstate(invalid="ignore"):
+            out.flat[place] = chance.choice(values)
+    return out
 
 
 def other_array(array: Any, chance: random.Random) -> Any:
@@ -121,7 +134,9 @@ def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
         name = chance.choice(names)
         if sort < 0.3:
             parts["document.npy"] = written(np.array(json.dumps(mutated(document, chance))))
-        elif sort < 0.5:
+        elif sort < 0.4:
+            parts[name] = written(poked(np.load(io.BytesIO(parts[name])), chance))
+        elif sort < 0.55:
             parts[name] = written(other_array(np.load(io.BytesIO(parts[name])), chance))
         elif sort < 0.7:
             parts[name] = forged_header(parts[name], chance)
@@ -130,6 +145,26 @@ def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
         path.write_bytes(scribbled(file(), chance) if sort >= 0.8 else archive_of(parts))
         read += check_reading(lambda: use(path), "")
     assert read < CHUNK
+
+
+@pytest.mark.parametrize("lost", ["stop", "label", "held", "pose"])
+def test_what_a_run_leaves_is_that_of_its_system(lost: str, tmp_path: Path) -> None:
+    """A run whose stop has gone from the system, or from the course, and poses that are none, were
+    read, and failed in use."""
+    path, parts = tmp_path / "run.npz", dict(members())
+    document = json.loads(str(np.load(io.BytesIO(parts["document.npy"]))))
+    root = document["root"]
+    if lost == "stop":
+        root["parts"] = [part for part in root["parts"] if part != {"part": "stop"}]
+    if lost in ("label", "held"):
+        root["course"] |= {"stops": [], "held": -1} if lost == "held" else {"stops": ["stop lower"]}
+    if lost == "pose":
+        states = np.load(io.BytesIO(parts["course.states.npy"]))
+        states[3, 0, 4] = math.nan
+        parts["course.states.npy"] = written(states)
+    parts["document.npy"] = written(np.array(json.dumps(document)))
+    path.write_bytes(archive_of(parts))
+    check_refused(lambda: qp.Trajectory.load(path), str(path), ("damaged",))
 
 
 def test_headers_that_promise_too_much_take_no_memory(tmp_path: Path) -> None:

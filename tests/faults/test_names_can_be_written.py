@@ -3,16 +3,20 @@ writer."""
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import os
+import signal
 import xml.dom.minidom
+from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 import quirkpy as qp
+from quirkpy.cli import _load_definition
 from quirkpy.parts.files import check_writable, ending_of, path_of, replacing, write_text
 from tests.contracts.catalogue import PARTS
 from tests.faults.sentence import check_refused
@@ -102,10 +106,45 @@ def test_paths_that_cannot_be_are_refused_in_a_sentence(taker: str, tmp_path: Pa
             lambda character=character: take(str(tmp_path / f"a{character}.json")),
             "", (repr(character)[1:-1] if character != "\0" else "zero", "leave it out"),
         )  # fmt: skip
+    for long in (300, 5000):
+        check_refused(lambda long=long: take(str(tmp_path / ("x" * long + ".json"))), "", ())
     loop = tmp_path / "loop.json"
     os.symlink(loop, loop)
     check_refused(lambda: take(str(loop)), "", ("leads back to itself",))
     assert list(tmp_path.iterdir()) == [loop]
+
+
+@pytest.mark.skipif(not hasattr(os, "mkfifo"), reason="no pipes with names here")
+@pytest.mark.parametrize("end", ["npz", "stl", "ply", "obj", "off", "db", "json"])
+def test_what_may_have_no_end_is_not_read(end: str, tmp_path: Path) -> None:
+    """A pipe to which nobody writes: who opened it would wait for ever."""
+    pipe = tmp_path / f"pipe.{end}"
+    os.mkfifo(pipe)
+    readers: dict[str, tuple[Callable[[Path], Any], ...]] = {
+        "npz": (qp.Trajectory.load,),
+        "db": (far_pair().explore, qp.ReconfigurationGraph.load),
+        "json": (_load_definition,),
+    }
+    for read in readers.get(end, (qp.Mesh.load,)):
+        with ends_within(20):
+            check_refused(lambda read=read: read(pipe), repr(str(pipe)), ())
+    assert list(tmp_path.iterdir()) == [pipe]
+
+
+@contextlib.contextmanager
+def ends_within(seconds: int) -> Iterator[None]:
+    """An error where it takes longer."""
+
+    def late(*_: Any) -> None:
+        raise AssertionError("it waits")
+
+    before = signal.signal(signal.SIGALRM, late)
+    signal.alarm(seconds)
+    try:
+        yield
+    finally:
+        signal.alarm(0)
+        signal.signal(signal.SIGALRM, before)
 
 
 def test_bytes_that_are_no_text_are_a_path(tmp_path: Path) -> None:

@@ -102,7 +102,8 @@ def test_a_run_names_what_it_knows_when_asked_for_something_else() -> None:
     body = qp.Body.sphere("body", 0.1, 1.0, position=(1, 0, 0))
     run = qp.Multibody(body, qp.Distance("bar", qp.GROUND, body)).simulate(0.1)
     with pytest.raises(
-        KeyError, match=r"no moving body, joint or sensor is called 'nose'; there are: body, bar"
+        KeyError,
+        match=r"no moving body, joint, force or sensor is called 'nose'; there are: body, bar",
     ):
         run["nose"]
     assert (run["bar"].angle, run["bar"].travel, run["bar"].rate) == (

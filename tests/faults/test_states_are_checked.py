@@ -4,6 +4,7 @@ run is endless."""
 from __future__ import annotations
 
 import dataclasses
+import inspect
 import json
 import math
 from typing import Any
@@ -114,7 +115,13 @@ def wrong_fields() -> list[tuple[str, Any, str]]:
         for name in ("r", "q", "v", "omega", "windings")
         for value in (None, 5, "x", [["a"]], [[1j]], [[1.0], [1.0, 2.0]])
     ]
-    return [*steps, *times, *turns, *lists, *arrays, ("merged", 3, "merged")]
+    rows = [
+        (name, value, name)
+        for name in ("merged", "further")
+        for value in (5, "x", [[1j]], np.zeros((1, 2, 3)), np.full((1, 13), math.nan))
+    ]
+    rows += [("further", value, "further") for value in (None, [math.inf], [[1.0]])]
+    return [*steps, *times, *turns, *lists, *arrays, *rows, ("merged", [[1.0]], "merged")]
 
 
 @pytest.mark.parametrize(("name", "value", "word"), wrong_fields())
@@ -136,6 +143,43 @@ def test_lists_are_arrays() -> None:
     assert floats == begun
     assert floats.windings.dtype == np.int64
     assert dataclasses.replace(begun, bodies=list(begun.bodies)).bodies == begun.bodies
+
+
+TAKERS = [
+    name
+    for name, method in inspect.getmembers(qp.Multibody, inspect.isfunction)
+    if "state" in inspect.signature(method).parameters
+    and name not in ("check_state", "show", "_solve")  # a display is asked for first
+]
+
+
+@pytest.mark.parametrize("name", TAKERS)
+def test_what_is_asked_of_no_state_is_refused(name: str) -> None:
+    """Also of a state of other bodies."""
+    assert len(TAKERS) > 15
+    chain, other = floating_chain(), qp.Multibody(qp.Body.sphere("ball", 0.1, 1.0)).initial
+    needed = (1.0,) if name == "simulate" else ()
+
+    def ask(state: Any) -> Any:
+        return getattr(chain, name)(*needed, state=state)
+
+    for state in (3, math.nan, "x", [1.0], chain):
+        check_refused(lambda state=state: ask(state), "", ("is not a State",))
+    check_refused(lambda: ask(other), "", ("the state has the bodies ball",))
+
+
+def test_states_are_read_by_the_names_of_bodies() -> None:
+    """Whatever the order in which a system has them."""
+    chain = floating_chain()
+    bodies = [part for part in chain.parts if isinstance(part, qp.Body)]
+    others = [part for part in chain.parts if not isinstance(part, qp.Body)]
+    turned = qp.Multibody(*bodies[::-1], *others)
+    assert turned.bodies == chain.bodies[::-1]
+    final = chain.simulate(0.5).final
+    np.testing.assert_allclose(
+        turned.acceleration(final)[::-1], chain.acceleration(final), rtol=1e-9, atol=1e-12
+    )
+    assert turned.energy(final) == pytest.approx(chain.energy(final), rel=1e-12)
 
 
 @pytest.mark.parametrize("changes", [5, "arm", [("arm", {})]])

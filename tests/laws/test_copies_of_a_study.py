@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.explore.model.assembly import assemble, lock_in_range
 from tests.random_studies import (
     SIDE,
     SOONER,
@@ -150,6 +151,21 @@ def test_random_studies_with_coils_have_one_graph(seed: int) -> None:
         differences(*(study.explore(progress=False, budget=20) for study in studies), second=copy)
         == []
     )
+
+
+@seeds(8, 2, attack=100)
+def test_modules_that_spin_on_two_pins_rest_in_every_copy(seed: int) -> None:
+    """Two spins that nothing resists, about two axes: whatever mixture of them an eigenvector
+    shows, equilibria go on along it, and nothing else is without stiffness."""
+    for copy in (Copy(), *(random_copy(k, 3, order=True, names=True) for k in (seed, seed + 50))):
+        study = random_study(seed, copy, modules=3, pins=True)
+        links, caught = lock_in_range(study, study.system.initial, ())
+        found = assemble(study, links, caught.state, None).settle(nudge=0.0)
+        assert (found.verdict, str(found.reason)) == (
+            "stable",
+            "a minimum of energy, and every motion around it dies out",
+        )
+        assert len(found.neutral) == (2 if study.shapes.group == "none" else 8)
 
 
 @pytest.mark.slow

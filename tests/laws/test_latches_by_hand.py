@@ -26,6 +26,8 @@ TARGETS = (
     9.07,
 )
 LATCHES = ("pawl", "narrow", "held")
+#: Beyond a turn they are meant.
+pytestmark = pytest.mark.filterwarnings("ignore:.*is an angle in radians:quirkpy.PartWarning")
 
 
 def standing(angle: float) -> Callable[[float], tuple[float, float, float]]:

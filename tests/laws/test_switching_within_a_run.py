@@ -135,7 +135,7 @@ def test_a_run_with_switches_answers_as_its_pieces() -> None:
         np.testing.assert_array_equal(run["h0"].angle[rows], piece["h0"].angle)
         acts = "lock" in piece.system.selection.joint_names
         loads = run["lock"].load[rows]
-        assert np.isnan(loads).all() if not acts else np.isfinite(loads).all()
+        assert loads.any() == acts
         for t in (0.3 * piece.t[0] + 0.7 * piece.t[-1], piece.t[1]):
             assert run.at(t) == piece.at(t)
             assert run.at(t).selection is piece.start.selection

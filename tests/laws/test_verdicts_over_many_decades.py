@@ -6,6 +6,7 @@ small blocks."""
 
 from __future__ import annotations
 
+import itertools
 import math
 from fractions import Fraction
 
@@ -179,6 +180,98 @@ def test_small_eigenvalues_are_known_beside_large_ones(seed: int) -> None:
     for value in values:
         low, high = (negative(K - value * (1.0 + s * 1e-9) * np.eye(len(K))) for s in (-1.0, 1.0))
         assert abs(high - low) == 1
+
+
+# --- any springs, dampers, gyroscopes and followers -----------------------------------------------
+Polynomial = list[Fraction]  # the highest power first
+
+
+def characteristic(K: Floats, D: Floats) -> Polynomial:
+    """det(s^2 + D s + K) in exact arithmetic (Faddeev and LeVerrier)."""
+    f = len(K)
+    flow = np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])
+    A = np.array([[Fraction(float(x)) for x in row] for row in flow], dtype=object)
+    out, M = [Fraction(1)], np.full(A.shape, Fraction(0))
+    for k in range(1, 2 * f + 1):
+        M = A.dot(M) + out[-1] * np.array(np.eye(2 * f, dtype=int), dtype=object)
+        out.append(-np.trace(A.dot(M)) / k)
+    return out
+
+
+def changes(numbers: list[Fraction]) -> int:
+    """How often the sign changes along some numbers, zeros left out."""
+    signs = [x > 0 for x in numbers if x != 0]
+    return sum(one != two for one, two in itertools.pairwise(signs))
+
+
+def below_zero(p: Polynomial) -> int:
+    """How many different real roots below zero (Sturm)."""
+    n = len(p) - 1
+    chain = [p, [c * (n - k) for k, c in enumerate(p[:-1])]]
+    while len(chain[-1]) > 1:
+        left, by = list(chain[-2]), chain[-1]
+        while len(left) >= len(by):
+            share = left[0] / by[0]
+            left = [
+                c - share * d for c, d in itertools.zip_longest(left, by, fillvalue=Fraction(0))
+            ]
+            left = left[1:]
+        while left and left[0] == 0:
+            left = left[1:]
+        if not left:
+            break
+        chain.append([-c for c in left])
+    far = [q[0] * (-1) ** (len(q) - 1) for q in chain]
+    return changes(far) - changes([q[-1] for q in chain])
+
+
+def to_the_right(p: Polynomial) -> int:
+    """How many roots have a real part above zero, where none lies on the axis (Routh)."""
+    one, two, column = p[0::2], p[1::2], [p[0]]
+    for _ in range(len(p) - 1):
+        column.append(two[0])
+        wide = [*two, Fraction(0)][: len(one)]
+        wide += [Fraction(0)] * (len(one) - len(wide))
+        share = one[0] / two[0]
+        one, two = two, [a - share * b for a, b in zip(one[1:], wide[1:], strict=True)]
+        two = two or [Fraction(0)]
+    return changes(column)
+
+
+def is_left(K: Floats, D: Floats) -> bool:
+    """Whether x'' + D x' + K x = 0 has a motion that grows."""
+    p = characteristic(K, D)
+    if any(p[1::2]):  # not all roots lie on the axis: where they add up to zero, one is beyond it
+        return p[1] == 0 or to_the_right(p) > 0
+    return below_zero(p[0::2]) < len(K)  # nothing damps it: s^2 is real and below zero, or it grows
+
+
+@seeds(60, 15, attack=5_000)
+def test_no_verdict_is_against_the_count_of_roots(seed: int) -> None:
+    """Over eight powers of ten in frequency, twelve in damping; with gyroscopes, and with forces
+    that follow."""
+    rng = np.random.default_rng([6, seed])
+    f, kind = int(rng.integers(2, 5)), int(rng.integers(3))
+    sizes = 10.0 ** rng.uniform(-4.0, 4.0, f)
+
+    def spread(a: Floats, share: float) -> Floats:
+        return np.asarray(np.diag(a) + share * rng.uniform(-1.0, 1.0, (f, f)))
+
+    signs = np.where(rng.random(f) < rng.choice([0.0, 0.3]), -1.0, 1.0)
+    K = spread(signs, 0.5 / f) * np.outer(sizes, sizes)
+    K = 0.5 * (K + K.T)
+    brake = 10.0 ** rng.uniform(-3.0, 3.0, f) * (rng.random(f) < rng.choice([0.0, 0.5, 1.0]))
+    roots = np.sqrt(sizes) * brake
+    D = spread(np.ones(f), 0.4 / f) * np.outer(roots, roots)
+    D = 0.5 * (D + D.T)
+    if kind > 0:
+        turns = np.sqrt(np.outer(sizes, sizes)) * rng.uniform(-1.0, 1.0, (f, f))
+        D = D + 10.0 ** rng.uniform(-3.0, 1.0) * (turns - turns.T)
+    if kind == 2:
+        swept_by = np.outer(sizes, sizes) * rng.uniform(-1.0, 1.0, (f, f))
+        K = K + 10.0 ** rng.uniform(-3.0, 0.0) * (swept_by - swept_by.T)
+    found = verdict(judged(K, D, 4.0 * EPS * abs(K), 4.0 * EPS * abs(D)))
+    assert found != ("stable" if is_left(K, D) else "unstable")
 
 
 # --- bodies ---------------------------------------------------------------------------------------

@@ -217,6 +217,7 @@ def random_run(rng: np.random.Generator) -> tuple[qp.Multibody, str, float]:
     return wheel(far if stop else None, load, damping, weight=weight), "hinge", far * damping / load
 
 
+@pytest.mark.filterwarnings("ignore:.*is an angle in radians:quirkpy.PartWarning")  # meant
 @seeds(24, 4, attack=500)
 def test_the_verdict_is_what_a_plain_long_run_shows(seed: int) -> None:
     system, joint, long = random_run(np.random.default_rng(seed))

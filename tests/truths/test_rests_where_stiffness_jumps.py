@@ -144,6 +144,49 @@ def test_several_ropes_at_once(kinks: int, seed: int) -> None:
         assert found.verdict == ("unstable" if lowest < 0.0 else "stable"), (found.reason, lowest)
 
 
+def in_a_plane(away: float, ways: Floats, strengths: Floats) -> qp.Multibody:
+    """A puck pushed away from where it rests, and ropes in its plane that are just taut."""
+    puck = qp.Body.sphere("puck", 0.05, 1.0)
+    stiffness, damping = (-away, -away, 0.0, 0.0, 0.0, 0.3), (0.5, 0.5, 0.0, 0.0, 0.0, 0.1)
+    push = qp.Bushing("push", qp.GROUND, puck, at=(0, 0, 0), stiffness=stiffness, damping=damping)
+    table = qp.Planar("table", qp.GROUND, puck, at=(0, 0, 0), axis=(0, 0, 1))
+    lines = [
+        qp.Spring(
+            f"rope{k}",
+            qp.GROUND.site(f"far{k}", at=(*(-50.0 * way), 0.0)),
+            puck,
+            stiffness=strength,
+            rest_length=50.0,
+            tension_only=True,
+        )
+        for k, (way, strength) in enumerate(zip(ways, strengths))
+    ]
+    return qp.Multibody(puck, table, push, *lines)
+
+
+@pytest.mark.parametrize("kinks", [3, 4, 5, 6])
+@seeds(10, 3, attack=1_000)
+def test_more_ropes_than_a_plane_has_numbers(kinks: int, seed: int) -> None:
+    """Ropes all around: what displacements along two coordinates change alike either way are four
+    numbers, which five jumps explain in many ways, all but one of them wrong."""
+    rng = np.random.default_rng([seed, kinks, 2])
+    angles = 2.0 * np.pi * (np.arange(kinks) + rng.uniform(-0.3, 0.3, kinks)) / kinks
+    ways, strengths = (
+        np.column_stack([np.cos(angles), np.sin(angles)]),
+        rng.uniform(1.0, 8.0, kinks),
+    )
+    away, turns = float(rng.uniform(0.5, 2.0)), np.linspace(0.0, 2.0 * np.pi, 20_000)
+    x = np.column_stack([np.cos(turns), np.sin(turns)])
+    lowest = float(bend(-away * np.eye(2), ways, strengths, x).min())
+    found = in_a_plane(away, ways, strengths).settle(nudge=0.0)
+    if abs(lowest) > 1e-2 and found.verdict != "marginal":
+        assert found.verdict == ("unstable" if lowest < 0.0 else "stable"), (found.reason, lowest)
+    (near, *_) = sorted(
+        abs(np.sin(one - two)) for k, one in enumerate(angles) for two in angles[:k]
+    )
+    assert found.verdict != "marginal" or abs(lowest) <= 1e-2 or near < 0.15  # planes side by side
+
+
 @pytest.mark.parametrize(
     ("low", "high", "verdict"),
     [(-1.0, 5.0, "unstable"), (1.0, 5.0, "stable"), (5.0, -1.0, "unstable")],

@@ -124,11 +124,10 @@ def _line(cone: KeepOut) -> Floats:
 
 
 class Lookout:
-    """The images that a motion has not entered yet, and what it has met: those that it has, with
-    the motion until then.
+    """Which images of cones a motion enters.
 
-    images: all about which it is asked; clear: those that what came before has left clear.
-    """
+    images: all images about which the run is asked; clear: those that no earlier part of the motion
+    has entered, by number; met: those that this part enters, with the motion until then."""
 
     def __init__(self, images: Images, clear: Mapping[int, KeepOut] | None = None) -> None:
         self.images = images
@@ -136,7 +135,7 @@ class Lookout:
         self.met: list[Entered[Any]] = []
 
     def onward(self) -> Lookout:
-        """For a motion that goes on from here."""
+        """The lookout of a motion that begins where this one ends."""
         return Lookout(self.images, self.clear)
 
     def rules(self, safety: Sequence[Safety]) -> list[Safety]:
@@ -144,7 +143,7 @@ class Lookout:
         return [rule for rule in safety if not self.images.cones or cone_of(rule) is None]
 
     def find_entries(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
-        """What a stretch of the motion enters, unless a violation ends it before."""
+        """The images that a stretch of the motion enters before a violation ends it, by number."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
         out = {
             k: v
@@ -157,6 +156,6 @@ class Lookout:
 
     @property
     def over(self) -> bool:
-        """Whether nobody can ask how it goes on: some cone has been entered, whatever it is to
-        whom."""
+        """Whether no edge can ask how the motion goes on: for some cone of the study every image
+        that an exchange may give it has been entered."""
         return any(not numbers & self.clear.keys() for numbers in self.images.each)

@@ -1,4 +1,4 @@
-"""What keeps runs apart because nothing is known of it."""
+"""Rules, options and forces whose traits are unknown, so that no run stands for another."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def silent(study: Scope) -> tuple[str, ...]:
 
 def _says_nothing(part: Part) -> bool:
     ours = type(part).__module__.startswith("quirkpy.")
-    return not ours and vars(type(part))["traits"] is type(part)._unknown
+    return not ours and vars(type(part))["traits"] is part.unknown_traits
 
 
 def _is_a_law(force: Force) -> bool:

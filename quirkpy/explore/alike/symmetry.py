@@ -31,6 +31,8 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 
+#: Rotation matrices and unit vectors are equal where no entry differs by more than this [1].
+SAME_TURN = 1e-9
 #: Poses that differ by no more than this [m], [rad] begin the same run.
 EQUAL = 1e-10
 #: Lengths [m] and direction cosines that agree to so many digits after the point are the same, and
@@ -181,7 +183,7 @@ class Symmetry:
             turns += [self.study.sensors[k].site.axes @ start.T for k in others]
         seen: list[Floats] = []
         for turn in turns:
-            if any(abs(turn - other).max() < 1e-9 for other in seen) or not _carries(
+            if any(abs(turn - other).max() < SAME_TURN for other in seen) or not _carries(
                 turn, one, two
             ):
                 continue
@@ -436,7 +438,7 @@ def _carries(turn: Floats, one: Body, two: Body) -> bool:
 def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
     """Whether a turn of body axes carries one shape onto another."""
     if isinstance(one, Box) and isinstance(two, Box):
-        whole = abs(abs(turn) - abs(turn).round()).max() < 1e-9
+        whole = abs(abs(turn) - abs(turn).round()).max() < SAME_TURN
         return bool(whole) and _digits(abs(turn).round() @ one.size) == _digits(two.size)
     if isinstance(one, Sphere) and isinstance(two, Sphere):
         return one.radius == two.radius
@@ -444,8 +446,8 @@ def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
         along, there = (np.eye(3)["xyz".index(shape.axis)] for shape in (one, two))
         return (one.radius, one.length) == (two.radius, two.length) and abs(
             abs(turn @ along) - there
-        ).max() < 1e-9
-    return one == two and (one is None or abs(turn - np.eye(3)).max() < 1e-9)
+        ).max() < SAME_TURN
+    return one == two and (one is None or abs(turn - np.eye(3)).max() < SAME_TURN)
 
 
 def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
@@ -454,7 +456,10 @@ def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> C
     out: Counter[Any] = Counter()
     for force in forces:
         if force.traits.on_joints == "alike":
-            out[type(force), tuple(v for name, v in vars(force).items() if name != "name")] += 1
+            out[
+                type(force),
+                tuple(getattr(force, name) for name, _ in force._checks if name != "name"),
+            ] += 1
             continue
         if type(force).elements_among is not Force.elements_among:
             return None

@@ -179,7 +179,7 @@ class Routes:
 
     def front(self, start: str, goal: str) -> list[Label]:
         """All routes by energy that no other beats in both energy and time, cheapest first (label
-        setting, Martins 1984)."""
+        setting, Martins 1984); what rounding makes of one energy is the same."""
         study, count = self.graph.study, itertools.count()
         queue: list[Any] = [(0.0, 0.0, next(count), Label(0.0, None, start))]
         settled: dict[str, list[tuple[float, float]]] = {}
@@ -198,7 +198,9 @@ class Routes:
                 if step.target not in gone:
                     on, later = label.on(step), time + time_of(study, step.outcome)
                     heapq.heappush(queue, (on.cost, later, next(count), on))
-        return done
+        pairs = itertools.pairwise(done)  # the second takes less time
+        apart = max([self.same, *(SAME_ENERGY * label.cost for label in done)])
+        return [one for one, two in pairs if two.cost - one.cost > apart] + done[-1:]
 
 
 def _step(cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) -> Step:

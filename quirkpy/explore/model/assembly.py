@@ -165,7 +165,12 @@ def resting(
 
 def holding(study: Scope, choice: Choice) -> float:
     """The power [W] that the forces of a potential state."""
-    parts = dict.fromkeys(
-        parts_within(study.potentials[choice.potential])
-    )  # what two forces share is held once
+    return float(
+        study.remember(("power", choice.potential), lambda: _power(study, choice.potential))
+    )
+
+
+def _power(study: Scope, potential: str) -> float:
+    """Of all parts of a potential; what two forces share is held once."""
+    parts = dict.fromkeys(parts_within(study.potentials[potential]))
     return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))

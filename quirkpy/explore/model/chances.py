@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from quirkpy.parts.checks import not_negative, small
-from quirkpy.parts.part import Part, checked
+from quirkpy.parts.part import Part, checked, fields_of
 
 
 class Spread(Part):
@@ -67,9 +67,8 @@ class Robustness:
 
     def record(self) -> dict[str, Any]:
         """What a journal keeps of it: plain values."""
-        fields = {name: getattr(self.spread, name) for name, _ in Spread._checks}
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {
-            "spread": fields,
+            "spread": fields_of(self.spread),
             "outcomes": dict(self.outcomes),
             "reasons": dict(self.reasons),
         }

@@ -214,6 +214,11 @@ class Graph:
             return found[0]
         raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
 
+    def _ipython_key_completions_(self) -> list[str]:
+        """What `graph[...]` may be asked for."""
+        named = [node.name for node in self.nodes.values() if node.name is not None]
+        return list(dict.fromkeys((*self.nodes, *named)))
+
     def name(self, key: str, name: str) -> None:
         """Give a node a name of your own."""
         node = self[key]

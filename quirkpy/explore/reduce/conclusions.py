@@ -18,8 +18,8 @@ from quirkpy.explore.scope.options import Hinge, Option, hinge_of, mating_frame
 from quirkpy.explore.scope.safety import (
     APART,
     Safety,
-    StayTogether,
     Violation,
+    forbids_parting,
     judge,
     smallest,
     sort_by_size,
@@ -271,7 +271,7 @@ class Rules:
         """The record of a choice that lets bodies come apart, where safety forbids that; else
         None; work of switching [J]."""
         study = self.study
-        if not any(isinstance(rule, StayTogether) for rule in study.safety):
+        if not any(map(forbids_parting, study.safety)):
             return None
         loose = loose_among(study, (place.pairs[k][0] for k in joined))
         if not loose:
@@ -305,10 +305,8 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
 
 
 def _acts_after_motion(rule: Safety) -> bool:
-    """Whether a rule speaks after something has moved, or is the one that is known before."""
-    if isinstance(rule, StayTogether):
-        return rule.apart is None
-    return type(rule).before is Safety.before
+    """Whether a rule forbids nothing before something moves, beside that bodies come apart."""
+    return forbids_parting(rule) or type(rule).before is Safety.before
 
 
 def _all_lock(study: Scope) -> bool:

@@ -25,7 +25,7 @@ from quirkpy.explore.scope.choices import Link
 from quirkpy.explore.scope.choosing import clusters
 from quirkpy.explore.scope.identity import poses_of
 from quirkpy.explore.scope.options import hinge_of
-from quirkpy.explore.scope.safety import StayTogether
+from quirkpy.explore.scope.safety import forbids_parting
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import rotate
@@ -179,9 +179,7 @@ class Holdings:
         """Whether safety forbids that bodies part, and they do under a selection, with other links
         in place of some and without."""
         ends = self.study.ends
-        apart = any(
-            isinstance(rule, StayTogether) and rule.apart is None for rule in self.study.safety
-        )
+        apart = any(map(forbids_parting, self.study.safety))
         held = (
             [ends(swap.get(link, link).pair if other else link.pair) for link in chosen]
             for other in (False, True)

@@ -19,6 +19,8 @@ from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
 
+#: The quaternion of a recorded pose has length one to within this [1].
+LENGTH_TOLERANCE = 1e-6
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
 #: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
@@ -52,6 +54,8 @@ def canonical(ends: Sequence[Told]) -> list[int]:
     """The order in which an edge tells what it has come to, by number.  It is not that in which
     unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
     first, then where bodies stand, then figures."""
+    if len(ends) == 1:
+        return [0]
     exact, numbers = [_exact_part(*end) for end in ends], [_numbers(*end) for end in ends]
     ranks: list[tuple[int, ...]] = [()] * len(ends)
     for k in range(len(ends)):
@@ -212,5 +216,5 @@ def check_reached(node: Any) -> None:
         map(math.isfinite, (x for row in node["r"] for x in row))
     ):
         raise ValueError("its places are none")
-    if any(abs(math.hypot(*row) - 1.0) > 1e-6 for row in node["q"]):
+    if any(abs(math.hypot(*row) - 1.0) > LENGTH_TOLERANCE for row in node["q"]):
         raise ValueError("its turns are none")

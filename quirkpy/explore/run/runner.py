@@ -179,7 +179,7 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     energy = held_energy(study, universe, links, choice.potential, caught.state)
     run = stand(system)
     held = run.final.held  # faces on which the start presses
-    start = system.at(replace(system.initial, held=held)) if held else system
+    start = system.at(system.initial.changed(held=held)) if held else system
     return Begun(links, start, energy - before, energy, run)
 
 
@@ -460,7 +460,7 @@ def rigid(system: Multibody) -> Equilibrium | None:
     turns; else None."""
     s = system.initial
     around = Vicinity(
-        system.clusters, replace(s, v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+        system.clusters, s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
     )
     return replace(certify(around), system=system) if stands(around) else None
 

@@ -34,7 +34,7 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
-from quirkpy.tables.vary import has_strength, vary
+from quirkpy.tables.vary import VARIED, has_strength, vary
 
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
@@ -81,7 +81,7 @@ class Variations:
         self.around = Vicinity(self.system.clusters, replace(self.start, held=()))
         self.places = _places(self.system, self.start)
         self.parameters = self._parameters()
-        self._last: tuple[Floats, State] | None = None  # the start asked for last
+        self._known: list[tuple[Floats, State]] = []  # the starts of the last block
 
     def _parameters(self) -> tuple[Parameter, ...]:
         tables = self.system.tables
@@ -100,6 +100,10 @@ class Variations:
         return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
 
     def draw(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
+        """The parameters of some samples (p,), as `blocks`."""
+        return (x for block in self.blocks(spread, seed, samples) for x in block)
+
+    def blocks(self, spread: Spread, seed: int, samples: range) -> Iterator[list[Floats]]:
         """The parameters of some samples (p,), normally distributed, the same whoever draws them.
 
         They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
@@ -109,10 +113,8 @@ class Variations:
                 max(samples.start - block * BLOCK, 0), min(samples.stop - block * BLOCK, BLOCK)
             )
             found = self._block(spread, np.random.default_rng((seed, block)))
-            states = self._states(found)
-            for k in wanted:
-                self._last = found[k], states[k]
-                yield found[k]
+            self._known = list(zip(found, self._states(found), strict=True))
+            yield [found[k] for k in wanted]
 
     def _block(self, spread: Spread, rng: np.random.Generator) -> list[Floats]:
         """A block of samples.  A start in which shut faces would lie within each other is none: it
@@ -138,9 +140,11 @@ class Variations:
 
     def state(self, x: Floats) -> State:
         """The start at some parameters; nothing but its displacement and speeds counts."""
-        if self._last is None or self._last[0] is not x:
-            self._last = x, self._states([x])[0]
-        return self._last[1]
+        for y, state in self._known:
+            if y is x:
+                return state
+        self._known = [(x, self._states([x])[0])]
+        return self._known[0][1]
 
     def _states(self, some: Sequence[Floats]) -> list[State]:
         """The starts at several parameters."""
@@ -249,6 +253,16 @@ class Variations:
         if own is not None:
             own.fit(made)
         return made
+
+    def numbers(self, x: Floats) -> dict[str, Floats]:
+        """The arrays of tables in which the system differs at some parameters."""
+        tables = self._tables(self.system.tables, x)
+        return {name: getattr(tables, name) for name in VARIED}
+
+    @property
+    def plain(self) -> bool:
+        """Whether systems differ in numbers of one layout alone, and ask no Python."""
+        return self._own is not None
 
     def also(self, x: Floats, system: Multibody) -> Multibody:
         """Another system of these bodies and forces, joined otherwise, at the same parameters."""

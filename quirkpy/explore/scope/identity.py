@@ -20,15 +20,19 @@ from quirkpy.kernels.base.states import (
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, rotate
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.rigid_motion import SHIFT, TURN, accelerations, distort, rotation
+from quirkpy.mechanics.rigid_motion import BACK, SHIFT, TURN, accelerations, distort, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import angle_up_to, show, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
+#: Accelerations are compared as if the largest were at least this [m/s2], [rad/s2].
+FAINT = 1e-9
+#: Standard deviation of the velocities at which motions of the whole are tried [m/s], [rad/s].
+SPEEDS_TRIED = 1e-2
 #: Motions of the whole that do not change a shape.
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]
 #: Accelerations that agree to this share are the same.
@@ -218,12 +222,11 @@ class Shapes:
         them by more than the tolerance (times the bodies) differs."""
         if not len(pose):
             return np.zeros(1)
-        r, kinds = positions_of(pose), np.array(self.kinds)
+        r = positions_of(pose)
         arms = r - r.mean(axis=0)
         seen = self._middle_from_bodies(arms, attitudes_of(pose))
         out: list[float] = []
-        for kind in np.unique(kinds):
-            mine = kinds == kind
+        for mine in self._alike:
             out += (
                 r[mine].sum(axis=0).tolist()
                 if self.group == "none"
@@ -232,16 +235,27 @@ class Shapes:
             out += seen[mine].sum(axis=0).tolist()
         return np.array(out)
 
+    @cached_property
+    def _alike(self) -> list[Bools]:
+        """Which bodies are of each kind."""
+        kinds = np.array(self.kinds)
+        return [kinds == kind for kind in np.unique(kinds)]
+
+    @cached_property
+    def _counts(self) -> tuple[Ints, Floats]:
+        """How many turns each body has (n,), and which of `_every_turn` are among them (n, most,
+        1)."""
+        counts = np.array([len(mine) for mine in self.turns])
+        known = np.arange(self._every_turn.shape[1]) < counts[:, None]
+        return counts, known[..., None].astype(float)
+
     def _middle_from_bodies(self, arms: Floats, q: Floats) -> Floats:
         """How far the middle of all bodies lies along some directions from each, in front of it, on
         average over its turns; as a share, so that it changes by no more than poses do (n,
         directions)."""
-        there = rotate(q * (1.0, -1.0, -1.0, -1.0), -arms)
-        turns = self._every_turn
-        many = np.broadcast_to(there[:, None], (*turns.shape[:2], 3))
-        counts = np.array([len(mine) for mine in self.turns])
-        known = np.arange(turns.shape[1]) < counts[:, None]
-        along = np.maximum(rotate(turns, many) @ PROBES.T, 0.0) * known[..., None]
+        there = rotate(q * BACK, -arms)
+        counts, known = self._counts
+        along = np.maximum(rotate(self._every_turn, there[:, None]) @ PROBES.T, 0.0) * known
         return np.asarray(
             along.sum(axis=1) / counts[:, None] / (2.0 + np.linalg.norm(arms, axis=1).max())
         )
@@ -288,7 +302,7 @@ def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
     rows = distort(engine, state.t, state.instant(engine.selection).state)
     rng = np.random.default_rng(1)
-    speeds_of(rows)[:] = 1e-2 * rng.normal(size=speeds_of(rows).shape)
+    speeds_of(rows)[:] = SPEEDS_TRIED * rng.normal(size=speeds_of(rows).shape)
     shifted, other = rows.copy(), rows.copy()
     positions_of(shifted)[:] += SHIFT
     q = rotation(TURN)
@@ -298,7 +312,7 @@ def _group_in(engine: Engine, state: State) -> Group:
     here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
     expected = here.copy()
     linear_of(expected)[:] = rotate(q, linear_of(here))
-    scale = INVARIANT * max(float(abs(here).max(initial=0.0)), 1e-9)
+    scale = INVARIANT * max(float(abs(here).max(initial=0.0)), FAINT)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"
     return "rigid" if abs(turned_here - expected).max(initial=0.0) <= scale else "translations"

@@ -26,7 +26,7 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
-from quirkpy.parts.part import Part, checked
+from quirkpy.parts.part import Part, checked, fields_of
 from quirkpy.parts.pinning import FluxPinning, Superconductor, body_pose
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
@@ -69,7 +69,7 @@ class Option(Part):
     with which it draws them; None: at once.  They move nothing; edges, plans and replays count
     them."""
 
-    _unknown: ClassVar[OptionTraits] = OptionTraits()
+    unknown_traits: ClassVar[OptionTraits] = OptionTraits()
 
     joins = True
     #: Whether it takes hold anew with every choice, also where it has held the pair before.
@@ -82,7 +82,7 @@ class Option(Part):
     @property
     def traits(self) -> OptionTraits:
         """What is known of the option beforehand, for reductions."""
-        return self._unknown
+        return self.unknown_traits
 
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
@@ -96,11 +96,9 @@ class Option(Part):
     @property
     def label(self) -> str:
         """A short word for it, which tells it from the other options of a pair."""
-        fields = [
-            f"{name}={getattr(self, name)}"
-            for name, _ in self._checks
-            if getattr(self, name) is not None and name not in COSTS
-        ]
+        held = fields_of(self).items()
+        told = {name: value for name, value in held if value is not None and name not in COSTS}
+        fields = [f"{name}={value}" for name, value in told.items()]
         return " ".join([type(self).__name__.lower(), *fields])
 
 

@@ -10,7 +10,6 @@ import numpy as np
 
 from quirkpy.kernels.base.states import spins_of, velocities_of
 from quirkpy.maths.types import Floats
-from quirkpy.motion.driver import knots_of
 from quirkpy.motion.extrema import highest, summits
 from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.trajectory import Trajectory
@@ -75,7 +74,7 @@ def peak_load(run: Trajectory) -> float:
     knots."""
     t, most = run.between.places, 0.0
     found = [loads_on_joints(run, float(x)) for x in t]
-    jumps = np.isin(t, [*(event.t for event in run.events), *knots_of(run.system.selection)])
+    jumps = np.isin(t, [*(event.t for event in run.events), *run.system.selection.knots])
     none = np.zeros((len(t), 0))
     rows = CourseRows(t, none, none, none.astype(bool), none)
     for name, k in itertools.product(dict.fromkeys(itertools.chain(*found)), (0, 1)):

@@ -30,7 +30,7 @@ from quirkpy.parts.body import GROUND, Site
 from quirkpy.parts.checks import angle_up_to, instance, not_negative, optional, positive, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.rest.reason import Reason
-from quirkpy.tables.tables import IMAGE, Tables
+from quirkpy.tables.tables import IMAGE, Selection, Tables
 
 Extent: TypeAlias = Literal["centres", "balls"]
 
@@ -85,12 +85,12 @@ class Safety(Part):
     traits: what reductions may take for granted, a `SafetyTraits`; nothing, unless your class
     declares it."""
 
-    _unknown: ClassVar[SafetyTraits] = SafetyTraits()
+    unknown_traits: ClassVar[SafetyTraits] = SafetyTraits()
 
     @property
     def traits(self) -> SafetyTraits:
         """What is known of the criterion beforehand, for reductions."""
-        return self._unknown
+        return self.unknown_traits
 
     @abstractmethod
     def first(self, run: Trajectory) -> Violation | None:
@@ -174,6 +174,13 @@ def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
 def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
     """Whether neither of two pieces, the larger first, is the loose one."""
     return len(one) == len(two) and "ground" not in one
+
+
+def forbids_parting(rule: Safety) -> bool:
+    """Whether a criterion forbids that bodies come apart, before anything moves, and nothing else
+    then: a `StayTogether` that allows no pieces.  One with a `before` of its own must be asked."""
+    own = type(rule).before is StayTogether.before
+    return own and isinstance(rule, StayTogether) and rule.apart is None
 
 
 class NoCollision(Safety):
@@ -392,15 +399,12 @@ def find_first_below(
 def pieces_of(system: System) -> list[tuple[str, ...]]:
     """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what
     stands on the ground first, where anything does, then the largest; fixed bodies are one."""
-    made: list[tuple[str, ...]] | None = system.selection.derived.get("pieces")
-    if made is None:
-        made = system.selection.derived["pieces"] = _pieces_of(system)
-    return made
+    return system.selection.once(_pieces_of)
 
 
-def _pieces_of(system: System) -> list[tuple[str, ...]]:
-    tables, n = system.tables, len(system.bodies)
-    joints, elements = system.selection.joints, system.selection.elements
+def _pieces_of(selection: Selection) -> list[tuple[str, ...]]:
+    tables, n = selection.tables, selection.tables.n_bodies
+    joints, elements = selection.joints, selection.elements
     pins = elements[
         (tables.element_kind[elements] == IMAGE) & (tables.element_numbers[elements, 0] != 0.0)
     ]
@@ -418,7 +422,7 @@ def _pieces_of(system: System) -> list[tuple[str, ...]]:
     ground = any(body != GROUND for body in tables.fixed) or bool(
         (np.concatenate([one, two]) == n).any()
     )
-    names = (*system.bodies, "ground")
+    names = (*tables.body_names, "ground")
     out = [
         tuple(names[k] for k in range(n + ground) if labels[k] == piece) for piece in range(n + 1)
     ]

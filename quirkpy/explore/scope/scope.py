@@ -274,7 +274,7 @@ class Scope:
         return (*self.system.bodies, "ground") if fixed else self.system.bodies
 
     def _choosable(self, pair: int, roll: int, label: str) -> Chosen:
-        return self._remember(("chosen", pair, roll, label), lambda: Chosen(
+        return self.remember(("chosen", pair, roll, label), lambda: Chosen(
             *self.ends(pair), label, self.freedoms(pair, roll, self.option(self.pairs[pair], label))
         ))  # fmt: skip
 
@@ -289,12 +289,17 @@ class Scope:
 
     def option(self, pair: Pair, label: str) -> Option:
         """The option of a pair that has a label."""
-        return next(option for option in self.options_of(pair) if option.label == label)
+        return self._labelled(pair)[label]
+
+    def _labelled(self, pair: Pair) -> dict[str, Option]:
+        """The options of a pair by label."""
+        key = "labels", self.sensors[pair.one].kind, self.sensors[pair.two].kind
+        return self.remember(key, lambda: {o.label: o for o in self.options_of(pair)})
 
     # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
         """What joins a pair, named after it."""
-        return self._remember(
+        return self.remember(
             ("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option)
         )
 
@@ -314,7 +319,7 @@ class Scope:
         one, two = (self.sensors[k].site.body for k in (p.one, p.two))
         return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
 
-    def _remember(self, key: Any, make: Callable[[], Any]) -> Any:
+    def remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What depends on the study alone is made once."""
         if key not in self._cache:
             self._cache[key] = make()

@@ -23,7 +23,7 @@ from quirkpy.kernels.base.arrays import (
     Sites,
     Vec,
 )
-from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.hook import call_law
 from quirkpy.kernels.base.matrices import mat9, mixed_transposed, sym6, sym_times
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, norm, scale, sub
@@ -52,6 +52,8 @@ from quirkpy.tables.tables import (
     WHEEL,
 )
 
+#: sin(x) / x is one where the sine is no more than this [1].
+NO_SINE = 1e-150
 #: Coulomb's constant [N m2/C2].
 COULOMB = 8.9875517923e9
 # Columns of a bushing: stiffness, then damping, each as linear (6), mixed (9) and angular (6)
@@ -173,7 +175,7 @@ def rotation_vector(s1: int, s2: int, sites: Sites, frames: Floats) -> Vec:
     twice = y[2] - z[1], z[0] - x[2], x[1] - y[0]  # 2 sin(angle) axis
     sine, cosine = 0.5 * norm(twice), 0.5 * (x[0] + y[1] + z[2] - 1.0)
     angle = math.atan2(sine, cosine)
-    return scale(0.5 * angle / sine if sine > 1e-150 else 0.5, twice)
+    return scale(0.5 * angle / sine if sine > NO_SINE else 0.5, twice)
 
 
 @inner
@@ -240,7 +242,7 @@ def wheel(
     power[INTO] += dot(motor, at.spin)
 
 
-@inner
+@shared
 def field_loads(
     t: float, e: int, elements: Elements, schedules: Schedules, bodies: Floats, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,

@@ -11,6 +11,10 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, get3, scale
 from quirkpy.maths.types import Floats
 
+#: Newton's method ends where a step is below this share of the anomaly, plus one [rad].
+ANOMALY_ROUNDING = 1e-15
+
+
 # Columns of the numbers of an element that knows a planet: mu; semi-major axis (0: the planet
 # stands in N); eccentricity; mean anomaly at t = 0; unit vectors to the pericentre, or else the
 # point of N's origin from the planet, and across it.
@@ -29,7 +33,7 @@ def eccentric_anomaly(mean: float, e: float) -> float:
     for _ in range(MOST_STEPS):
         step = (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
         out -= step
-        if abs(step) < 1e-15 * (1.0 + abs(out)):
+        if abs(step) < ANOMALY_ROUNDING * (1.0 + abs(out)):
             break
     return out
 

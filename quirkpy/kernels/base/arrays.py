@@ -64,9 +64,10 @@ ROW_VALUE, ROW_FACTOR, ROW_PERIOD = range(3)
 ) = range(8)
 ELEMENT_COLUMNS = 8
 
-# Columns of Schedules.spans, and of its knots.
-FIRST_KNOT, LAST_KNOT, INTERPOLATION = range(3)
-KNOT_TIME, KNOT_VALUE = 0, 1
+# Columns of Schedules.spans, and of its knots; of what is made of other schedules the first two say
+# which; the last: where the machine code of a formula is, 0 for others.
+FIRST_KNOT, LAST_KNOT, INTERPOLATION, FORMULA_ADDRESS = range(4)
+KNOT_TIME, KNOT_VALUE, KNOT_WIDTH = 0, 1, 4
 
 # Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how
 # many they are, whether a tree can hang on it.
@@ -118,7 +119,7 @@ class Elements(NamedTuple):
 
 
 class Schedules(NamedTuple):
-    """Tables.schedule_* and knot_*."""
+    """Tables.schedule_* and knot_*: spans (n, 4), knots (nk, KNOT_WIDTH)."""
 
     spans: Ints
     knots: Floats

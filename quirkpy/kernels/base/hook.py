@@ -67,6 +67,46 @@ def ask(hook: Ints, what: int) -> None:
 PLAIN_LAWS: dict[int, Callable[..., float]] = {}
 
 
+def call_formula(
+    address: int, which: int, t: float, x: float, rate: float, row: int, numbers: Floats
+) -> float:
+    """Call one of the formulas at an address, with its numbers in a row of an array."""
+    return PLAIN_LAWS[int(address)](which, t, x, rate, row, numbers)
+
+
+@intrinsic
+def _call_formula(
+    typing_context: Any, address: Any, which: Any, t: Any, x: Any, rate: Any, row: Any, numbers: Any
+) -> Any:
+    """Machine code that calls compiled formulas at an address; the array goes as the address of its
+    numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        array = context.make_array(signature.args[6])(context, builder, arguments[6])
+        whole, real = ir.IntType(64), ir.DoubleType()
+        kinds = [whole, real, real, real, whole, array.data.type]
+        function = builder.inttoptr(arguments[0], ir.FunctionType(real, kinds).as_pointer())
+        return builder.call(function, [*arguments[1:6], array.data])
+
+    kinds = types.int64, types.float64, types.float64, types.float64, types.int64
+    return types.float64(types.int64, *kinds, numbers), generate
+
+
+formula_in_machine_code: Any = _call_formula
+
+
+@overload(call_formula)
+def _call_formula_compiled(
+    address: Any, which: Any, t: Any, x: Any, rate: Any, row: Any, numbers: Any
+) -> Any:
+    def compiled(
+        address: Any, which: Any, t: Any, x: Any, rate: Any, row: Any, numbers: Any
+    ) -> Any:
+        return formula_in_machine_code(address, which, t, x, rate, row, numbers)
+
+    return compiled
+
+
 def call_law(
     address: int, t: float, e: int, what: Ints, numbers: Floats, body: Ints, place: Floats,
     frames: Floats, wrench: Floats, power: Floats,

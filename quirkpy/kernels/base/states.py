@@ -23,6 +23,8 @@ from quirkpy.maths.types import Floats, Ints
 
 # Columns of a body's row in a state, for kernels alone.
 R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
+#: Where the numbers of a body begin in its row.
+BODY_COLUMNS = {"position": R, "orientation": Q, "velocity": V, "angular_velocity": OMEGA}
 # Columns of a body's six numbers in accelerations and the like, for kernels alone.
 LINEAR_HALF, ANGULAR_HALF, VELOCITY_WIDTH = 0, 3, 6
 #: The tail of a state whose bodies have nothing beyond a rigid one's coordinates and speeds.
@@ -71,6 +73,11 @@ def quantities_of(rows: Floats) -> tuple[Floats, Floats, Floats, Floats]:
 def state_rows(r: Floats, q: Floats, v: Floats, omega: Floats) -> Floats:
     """Rows of bodies (..., STATE_WIDTH) from positions, attitudes, velocities and spins."""
     return np.concatenate([r, q, v, omega], axis=-1)
+
+
+def as_many(rows: Floats) -> Floats:
+    """Rows of any number of states, or vectors by bodies, as kernels take them (k, n, width)."""
+    return np.ascontiguousarray(rows).reshape(-1, *rows.shape[-2:])
 
 
 def zero_rows(*shape: int) -> Floats:

@@ -32,6 +32,7 @@ from quirkpy.kernels.solid.solids import (
     turned,
     turned_back,
 )
+from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats, Ints
 
 #: The least clearance is found to this share of it, or to what the caller wants, whichever is more.
@@ -161,7 +162,7 @@ def search(
         enough = target if passing else target - max(fine, relative * abs(target))
         spare, lost = max(gap - enough, fine), gap - bound
         hope = HOPED * math.sqrt(
-            spare / max(lost, 1e-300)
+            spare / max(lost, TINY)
         )  # what is lost grows with the square of the span
         if lost <= spare or half <= INSTANT:
             begin = end if whole else s + half

@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.compiled import inlined, inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
@@ -46,6 +46,9 @@ from quirkpy.kernels.step.watch import (
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.maths.constants import EPS
 
+#: Half the width to which a root is located, as a fraction of the step, and as a share of the root
+#: [1].
+ROOT_WIDTH, ROOT_ROUNDING = 0.5e-15, 2e-16
 #: Events this close to the first one [s] happen together.
 TOGETHER = 1e-10
 #: What stands for the value of a watched function at its crossing; its sign is that of the side
@@ -76,7 +79,7 @@ def crosses(before: float, after: float, direction: int) -> bool:
     return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
 
 
-@inner
+@shared
 def value_within(
     x: float,
     k: int,
@@ -129,7 +132,7 @@ def root_between(
         else:
             c, fc, b, fb = b, fb, a, fa
         a, fa = x, fx
-        half = 0.5e-15 + 2e-16 * abs(a)
+        half = ROOT_WIDTH + ROOT_ROUNDING * abs(a)
         if fa == 0.0 or abs(b - a) <= 2.0 * half:
             return a if fa == 0.0 or (fa > 0.0) == beyond else b
         least = half / abs(b - a)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import OUT
-from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.compiled import inlined, inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
@@ -120,7 +120,7 @@ def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
     run.counts[NOTED] += 1
 
 
-@inner
+@shared
 def settle_end(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:
@@ -182,7 +182,7 @@ def touch_stops(
     return FIT
 
 
-@inner
+@shared
 def most_pressed(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> int:
@@ -305,7 +305,7 @@ def latch_together(
                 note(t, CROSSED, k, run, rows)
 
 
-@kernel
+@shared
 def decided(
     s: int, t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch
 ) -> bool:

@@ -112,6 +112,13 @@ from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, W
 from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
 from quirkpy.tables.tables import ANGLE
 
+#: Rows that miss by no more than this, in what they ask of accelerations, do not contradict.
+LEAST_DEMAND = 1e-9
+#: A step that would leave less than this share of what is left of the run takes all of it [1].
+LAST_SLIVER = 1e-12
+#: Numbers are not finite for good where the step is below this share of the time, at least of 1 s
+#: [1].
+LOST_STEP = 1e-10
 #: Why `advance` returned.
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
     9
@@ -166,7 +173,9 @@ def begin(
         else:
             moved[:] = 0.0
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
-    possible = scratch.report[CONTRADICTION] <= max(1e-9, CONTRADICTORY * scratch.report[TARGET])
+    possible = scratch.report[CONTRADICTION] <= max(
+        LEAST_DEMAND, CONTRADICTORY * scratch.report[TARGET]
+    )
     clock[NEAR] = nearness(True, run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
     watched(run.states[BEGIN], run.out, model, conditions, scratch, watch)
@@ -408,7 +417,7 @@ def advance(
             return NOT_FINITE
         h = min(min(clock[H], clock[H_MAX]), left)
         clipped = h == left and left < clock[H]
-        if left - h < 1e-12 * left:
+        if left - h < LAST_SLIVER * left:
             h = left
         if not h >= 16.0 * np.spacing(abs(t)) or rejected > TOO_MANY:
             return COLLAPSED
@@ -416,7 +425,7 @@ def advance(
         good = attempt(clipped, run, model, conditions, scratch, table)
         if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
-        if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < 1e-10 * max(1.0, abs(t))):
+        if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < LOST_STEP * max(1.0, abs(t))):
             return NOT_FINITE
         if not good:
             counts[REJECTIONS] += 1

@@ -10,7 +10,7 @@ import math
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, MASS, POSITION, SPIN, VELOCITY, Vec
-from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.matrices import sym6, sym_inverse, sym_times
 from quirkpy.kernels.base.states import OMEGA, V
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, put3, scale, sub, turn_back
@@ -122,7 +122,7 @@ def motion_energy(model: Model, scratch: Scratch) -> float:
     return out
 
 
-@kernel
+@shared
 def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> bool:
     """Scale what moves within the islands so that energy + dissipated - work is `start` again; y as
     just evaluated.

@@ -3,7 +3,7 @@ a complementarity problem."""
 
 from __future__ import annotations
 
-from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, HOLDS, Conditions
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT
 from quirkpy.kernels.step.steps import END, Run, accelerate
@@ -24,7 +24,7 @@ SLIGHT = 1e-6
 PIVOTS = 16
 
 
-@inner
+@shared
 def hold_what_presses(
     striking: bool, t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
@@ -75,7 +75,7 @@ def ask_those_that_hold(model: Model, conditions: Conditions) -> int:
     return asked
 
 
-@inner
+@shared
 def solve_motion(
     striking: bool, t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
@@ -86,7 +86,7 @@ def solve_motion(
         accelerate(t, END, run, model, conditions, scratch)
 
 
-@inner
+@shared
 def first_wrong(
     striking: bool, t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> int:

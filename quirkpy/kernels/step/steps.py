@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
-from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.compiled import inlined, inner, shared
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
 from quirkpy.kernels.base.states import (
     ANGULAR_HALF,
@@ -40,6 +40,13 @@ from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities,
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WEAKEST
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, evaluate_here, solve
 from quirkpy.maths.types import Floats, Ints
+
+#: Hairer's starting step: the trial step where sizes or slopes, over the tolerances, are below the
+#: second number; nothing changes where the slope at its end is below the third.
+TRIAL_STEP, FLAT, STILL = 1e-6, 1e-10, 1e-15
+#: A first step where nothing changes is this share of the trial step at least [1].
+SHARE_OF_TRIAL = 1e-3
+
 
 # Columns of the clock: time, next step, end of the run; relative and absolute tolerance; largest
 # step; fixed step or 0; whether the energy is held, and its value at the start; whether states are
@@ -319,7 +326,7 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
     return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
 
 
-@kernel
+@shared
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:
@@ -430,14 +437,14 @@ def first_step(
     changes in a small step (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
     II.4)."""
     size, rate, span = shares(BEGIN, -1, run), shares(0, -1, run), run.clock[T_END] - run.clock[T]
-    small = min(span, 1e-6 if size < 1e-10 or rate < 1e-10 else 0.01 * math.sqrt(size / rate))
+    small = min(span, TRIAL_STEP if size < FLAT or rate < FLAT else 0.01 * math.sqrt(size / rate))
     for i in range(run.lines.shape[1]):
         run.lines[WITHIN, i] = run.lines[BEGIN, i] + small * run.lines[0, i]
     slope(run.clock[T] + small, WITHIN, SMALL, run, model, conditions, scratch)
     fastest = math.sqrt(max(rate, shares(SMALL, 0, run) / (small * small)))
     step = (
-        max(1e-6, 1e-3 * small)
-        if fastest < 1e-15
+        max(TRIAL_STEP, SHARE_OF_TRIAL * small)
+        if fastest < STILL
         else (0.01 / fastest) ** (1.0 / (table.counts[ORDER] + 1))
     )
     return min(span, min(100.0 * small, step))

@@ -5,9 +5,10 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
+from quirkpy.kernels.act.measures import Measures, measured
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inlined, inner
-from quirkpy.kernels.base.conditions import ASKED, HOLDS, Conditions
+from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, V
@@ -19,6 +20,7 @@ from quirkpy.kernels.tree.evaluation import (
     Scratch,
     evaluate,
     free_of_stop,
+    joints_at,
     row_of_stop,
 )
 from quirkpy.kernels.tree.stops import LATCH, RELEASE, SIDE, is_latched, solved
@@ -28,8 +30,9 @@ from quirkpy.maths.types import Floats, Ints
 #: What is watched.  REST: a = speed [m/s], b = acceleration [m/s2].  ENERGY: a = energy [J].
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
-#: hard it is pressed on, as an acceleration.
-REST, ENERGY, MEETING, PYTHON, STOP = range(5)
+#: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
+#: compared with.
+REST, ENERGY, MEETING, PYTHON, STOP, MEASURE = range(6)
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
@@ -42,12 +45,13 @@ VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
 class Watch(NamedTuple):
     """what (n, WHAT_WIDTH), direction: -1 falling, 1 rising, 0 both; numbers a, b, c (n, 3); values
     (n, VALUES_WIDTH); asked: the state that events in Python are asked about (nb + 1,
-    STATE_WIDTH)."""
+    STATE_WIDTH); measures: what is compared with a number."""
 
     what: Ints
     numbers: Floats
     values: Floats
     asked: Floats
+    measures: Measures
 
 
 @inner
@@ -116,6 +120,12 @@ def watched(
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+        elif kind == MEASURE:
+            x = measured(
+                watch.what[k, ONE], conditions.control[TIME], y, watch.measures, model.elements,
+                joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
+            )  # fmt: skip
+            watch.values[k, TRIAL] = x - a
         elif kind == STOP:
             free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
             watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate

@@ -18,7 +18,7 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.base.arrays import Vec
-from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.matrices import cholesky3, lower, lower_transposed, mixed_transposed, sym6
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, put3, scale, sub
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, SECOND, SIZE
@@ -430,7 +430,7 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
         )
 
 
-@kernel
+@shared
 def close_loops(
     tree: Tree, bodies: Floats, rows: Floats, A: Floats, spans: Ints, mu: float, work: Floats,
     general: Floats, report: Floats,

@@ -43,7 +43,15 @@ class Stops(NamedTuple):
 
 
 def stops_of(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
-    """The stops that act, and the bodies of their joints."""
+    """The stops that act, and the bodies of their joints; made once, and not to be written to."""
+    known = selection.made_here
+    if _stops not in known:
+        known[_stops] = _stops(selection, packed)
+    found: tuple[Stops, Ints, Ints] = known[_stops]
+    return found
+
+
+def _stops(selection: Selection, packed: Packed) -> tuple[Stops, Ints, Ints]:
     t = selection.tables
     acting = selection.elements[t.element_kind[selection.elements] == STOP]
     joints = t.element_joint[acting]

@@ -32,7 +32,7 @@ from quirkpy.kernels.tree.tree import LOOP_ROW
 from quirkpy.kernels.users.users import FrameMotions, Users, driven_joints, general_joints, off_by
 from quirkpy.maths.interrupts import listening, note
 from quirkpy.parts.joint import GeneralJoint
-from quirkpy.tables.tables import CALLBACK, LAW, Selection
+from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection
 
 
 class PythonParts:
@@ -45,13 +45,14 @@ class PythonParts:
     def __init__(
         self, selection: Selection, model: Model, conditions: Conditions, scratch: Scratch
     ) -> None:
-        self.selection, self.scratch = selection, scratch
+        self.selection, self.scratch, self.conditions = selection, scratch, conditions
         self.control, self.hook = conditions.control, conditions.hook
         rows = model.tree.loops[:, LOOP_ROW]
         self.joints, self.driven = general_joints(selection, rows), driven_joints(selection, rows)
         self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
         kinds = selection.tables.element_kind[selection.elements]
-        self.forces, self.laws = np.flatnonzero(kinds == CALLBACK), np.flatnonzero(kinds == LAW)
+        self.forces = np.flatnonzero(kinds == CALLBACK)
+        self.laws = np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
         self.events: Callable[[], None] | None = None
         self.error: BaseException | None = None
         self.t = 0.0
@@ -106,7 +107,9 @@ class PythonParts:
             raise error
 
     def _users(self) -> Users:
-        return Users(self.selection, self.t, FrameMotions(self.scratch.frames))
+        return Users(
+            self.selection, self.t, FrameMotions(self.scratch.frames), self.conditions.near
+        )
 
     def _add_loads(self) -> None:
         s, users, t = self.scratch, self._users(), self.selection.tables

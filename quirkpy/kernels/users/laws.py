@@ -144,8 +144,8 @@ def _energy(force: CompiledForce, form: Form) -> Any:
     if form[1] is None:
         return None
     energy = _user(form[1], form)
-    if not isinstance(_returned(energy), (types.Float, types.Integer)):
-        raise force.refuse(f"energy must return one number [J], but returns {_returned(energy)}.")
+    if not isinstance(returned_by(energy), (types.Float, types.Integer)):
+        raise force.refuse(f"energy must return one number [J], but returns {returned_by(energy)}.")
     return energy
 
 
@@ -157,13 +157,13 @@ def _user(function: Callable[..., Any], form: Form) -> Any:
     return made
 
 
-def _returned(compiled: Any) -> Any:
+def returned_by(compiled: Any) -> Any:
     """What a compiled function returns, as a type of numba's."""
     return compiled.nopython_signatures[0].return_type
 
 
 def _wrenches(law: Any, form: Form) -> list[Any]:
-    returned = _returned(law)
+    returned = returned_by(law)
     return [returned] if _places(form) == 1 else list(getattr(returned, "types", ()))
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,18 +17,18 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.body import Site
+from quirkpy.parts.joint_laws import JointLaw
 from quirkpy.parts.law import CompiledForce
 from quirkpy.tables.compile import site_line
-from quirkpy.tables.tables import ANGLE, LAW, RELATION_ROW, Tables
-
-_packed: WeakKeyDictionary[Tables, Packed] = WeakKeyDictionary()
+from quirkpy.tables.tables import ANGLE, FORMULA, JOINT_LAW, LAW, RELATION_ROW, Tables
 
 
 def pack(t: Tables) -> Packed:
     """The packed arrays of the tables, made once and shared: nothing writes to them."""
-    made = _packed.get(t)
-    if made is None:
-        made = _packed[t] = _pack(t)
+    known = vars(t)
+    if "packed" not in known:
+        known["packed"] = _pack(t)
+    made: Packed = known["packed"]
     return made
 
 
@@ -69,7 +68,7 @@ def _pack(t: Tables) -> Packed:
             t.element_numbers.copy(),
         ),
         Schedules(
-            _columns(t.schedule_knot[:-1], t.schedule_knot[1:] - 1, t.schedule_kind),
+            _spans(t),
             np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
         ),
         np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
@@ -103,7 +102,28 @@ def _addresses(t: Tables) -> Ints:
         force = t.forces[t.element_force[e]]
         assert isinstance(force, CompiledForce)
         out[e] = address_of(force)
+    for e in np.flatnonzero(t.element_kind == JOINT_LAW):
+        from quirkpy.kernels.users.formulas import address_of_law
+
+        law = t.forces[t.element_force[e]]
+        assert isinstance(law, JointLaw)
+        out[e] = address_of_law(law)
     return out
+
+
+def _spans(t: Tables) -> Ints:
+    """Of each schedule its first and last knot, or part; its kind; where its formula is."""
+    made = t.schedule_parts[:, 0] >= 0
+    knots = np.stack([t.schedule_knot[:-1], t.schedule_knot[1:] - 1], axis=1)
+    first, last = np.where(made[:, None], t.schedule_parts, knots).T
+    addresses = np.zeros(len(made), dtype=np.int64)
+    for s in np.flatnonzero(t.schedule_kind == FORMULA):
+        from quirkpy.kernels.users.formulas import address_of_function
+
+        formula = t.schedule_formula[s]
+        assert formula is not None
+        addresses[s] = address_of_function(formula)
+    return _columns(first, last, t.schedule_kind, addresses)
 
 
 def _row_bodies(t: Tables) -> Ints:

@@ -11,10 +11,11 @@ import numpy as np
 from scipy.spatial.transform import Rotation
 
 from quirkpy.kernels.act.wrenches import INTO
-from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY
+from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOCITY, Joints
 from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
+from quirkpy.kernels.place.kinematics import joint_coordinates
 from quirkpy.kernels.place.sites import fill_sites, load_point
-from quirkpy.kernels.users.packing import sites_of
+from quirkpy.kernels.users.packing import pack, sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import triple
 from quirkpy.maths.types import Floats, Ints
@@ -22,10 +23,13 @@ from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import number, numbers, vector
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
+from quirkpy.parts.joint_laws import JointLaw
 from quirkpy.parts.motion import FrameMotion, MotionView, Wrench
-from quirkpy.parts.part import PartError
-from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection
+from quirkpy.parts.part import Part, PartError
+from quirkpy.tables.tables import CALLBACK, CALLBACK_ROW, LAW, RELATION_ROW, Selection, Tables
 
+#: Rounding of a user's potential, as a share of its largest value [1].
+POTENTIAL_ROUNDING = 1e-13
 #: Step of the pose differences that turn a user's potential into a force: [m] for positions (times
 #: the body's own scale when that is larger than 1 m), [rad] for rotations.
 POSE_STEP = 2e-4
@@ -95,6 +99,8 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
     by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
+    if not len(by_time):
+        return []
     joints = [
         int(j)
         for j in np.unique(t.row_joint[rows[by_time]])
@@ -104,12 +110,8 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
 
 
 def joints_in_python(selection: Selection) -> tuple[list[tuple[int, Ints]], list[tuple[int, Ints]]]:
-    """`general_joints` and `driven_joints` among all rows of a selection, made once."""
-    made: Any = selection.derived.get("in python")
-    if made is None:
-        made = general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
-        selection.derived["in python"] = made
-    return made
+    """`general_joints` and `driven_joints` among all rows of a selection."""
+    return general_joints(selection, selection.rows), driven_joints(selection, selection.rows)
 
 
 def off_by(phi: Floats, period: Floats) -> Floats:
@@ -120,16 +122,21 @@ def off_by(phi: Floats, period: Floats) -> Floats:
 
 @dataclass(frozen=True, eq=False)
 class Users:
-    """Users' parts of a selection at the time t [s] and the given kinematics."""
+    """Users' parts of a selection at the time t [s] and the given kinematics; near: the angles next
+    to which those of coordinates are taken [rad] (nc,)."""
 
     selection: Selection
     t: float
     frames: FrameMotions
+    near: Floats
 
     @cached_property
     def view(self) -> MotionView:
         """The kinematics as a user's own force or joint sees them."""
-        return _ArrayView(self.t, self.selection.tables.body_index, self.frames)
+        return self._view_of(self.frames)
+
+    def _view_of(self, frames: FrameMotions) -> _ArrayView:
+        return _ArrayView(self.t, self.selection.tables, frames, self.near)
 
     # --- joints -----------------------------------------------------------------------------------
     def rows_of(self, joint: GeneralJoint) -> OwnRows:
@@ -165,14 +172,16 @@ class Users:
             return
         mine = self.load_of(force)
         wrench += mine
-        if not force.gives("potential"):
+        if isinstance(force, JointLaw):
+            power += force.powers(self.view)
+        elif not force.gives("potential"):
             power[INTO] += (
                 linear_of(mine) * self.frames.velocity + angular_of(mine) * self.frames.spin
             ).sum()
 
     def load_of(self, force: Force) -> Floats:
         """The wrench on every body (nb + 1, 6) that a user's force states."""
-        made = _ask(force, "load", self.view)
+        made = _ask(force, "wrenches" if isinstance(force, JointLaw) else "load", self.view)
         if not isinstance(made, Mapping):
             raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
         out = zero_vectors(len(self.frames.rows))
@@ -229,7 +238,7 @@ class Users:
         moving = self.frames.rows[:-1, POSITION:VELOCITY]
         out, view = (
             zero_vectors(len(moving)),
-            _ArrayView(self.t, self.selection.tables.body_index, self.frames),
+            self._view_of(self.frames),
         )
         self.energy_of(force, view)
         for b in sorted(view.read):
@@ -257,7 +266,7 @@ class Users:
         for force in forces_to_compare(self.selection):
             if any(self._disagrees(force, side) for side in (-COMPARISON_STEP, COMPARISON_STEP)):
                 raise self._disagreement(force)
-        self.selection.derived["agree"] = True
+        self.selection.once(comparison_of).due = False
 
     def _disagrees(self, force: Force, side: float) -> bool:
         """Whether load and potential do so, by more than differences can be wrong."""
@@ -274,7 +283,7 @@ class Users:
             slope - 0.5 * (u[4] - u[2]) / h
         )  # of a kink in the load, and below of one in the potential
         kink = abs(u[1] - 4.0 * u[2] + 6.0 * u[3] - 4.0 * u[4] + u[5]) / h
-        rounding = 1e-13 * max(map(abs, u)) / h
+        rounding = POTENTIAL_ROUNDING * max(map(abs, u)) / h
         size = abs(load * way).sum() + abs(slope)
         return bool(
             abs((load * way).sum() + slope) > AGREEMENT * size + 10.0 * curl + kink + rounding
@@ -296,7 +305,7 @@ class Users:
         rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + linear_of(way)
         turned = Rotation.from_rotvec(angular_of(way)).as_matrix() @ self.frames.axes[:-1]
         rows[:-1, AXES:SPIN] = turned.reshape(-1, 9)
-        return Users(self.selection, self.t, FrameMotions(rows))
+        return Users(self.selection, self.t, FrameMotions(rows), self.near)
 
     def _disagreement(self, force: Force) -> PartError:
         """The refusal: on which body, in force or in torque, and the two values, where they differ
@@ -327,14 +336,15 @@ class Users:
             rows[b, POSITION + k] += step
         else:
             rows[b, AXES:SPIN] = (_turn_about(k - 3, step) @ self.frames.axes[b]).reshape(9)
-        return _ArrayView(self.t, self.selection.tables.body_index, FrameMotions(rows))
+        return self._view_of(FrameMotions(rows))
 
 
 class _ArrayView(MotionView):
     """Reads bodies out of the arrays."""
 
-    def __init__(self, t: float, index: Mapping[str, int], frames: FrameMotions) -> None:
-        self.t, self._index, self._frames, self.read = t, index, frames, set[int]()
+    def __init__(self, t: float, tables: Tables, frames: FrameMotions, near: Floats) -> None:
+        self.t, self._tables, self._index = t, tables, tables.body_index
+        self._frames, self._near, self.read = frames, near, set[int]()
 
     def _row(self, body: Body) -> int:
         """Of the body in the arrays; that of the ground, where it is fixed."""
@@ -358,6 +368,13 @@ class _ArrayView(MotionView):
         fill_sites(ONE, sites, self._frames.rows, made)
         return _motion(FrameMotions(made), 0)
 
+    def coordinate(self, joint: Part, name: str) -> tuple[float, float]:
+        t, packed, made = self._tables, pack(self._tables), np.empty((1, 2))
+        which = np.array([t.coordinate_index[str(getattr(joint, "name", "")), name]])
+        joints = Joints(packed.ends, packed.coordinates, self._near)
+        joint_coordinates(which, joints, packed.sites, self._frames.rows, made)
+        return float(made[0, 0]), float(made[0, 1])
+
 
 def _motion(frames: FrameMotions, row: int) -> FrameMotion:
     """One row, for users to keep."""
@@ -371,14 +388,25 @@ def forces_to_compare(selection: Selection) -> list[Force]:
     kinds = t.element_kind[selection.elements]
     own = selection.elements[(kinds == CALLBACK) | (kinds == LAW)]
     some = [t.forces[k] for k in np.unique(t.element_force[own])]
-    return [force for force in some if force.gives("load") and force.gives("potential")]
+    both = [force for force in some if force.gives("load") and force.gives("potential")]
+    return [force for force in both if not isinstance(force, JointLaw)]  # they compare themselves
 
 
 def has_unchecked(selection: Selection) -> bool:
     """Whether users' forces of a selection give load and potential, not yet compared."""
-    if "agree" not in selection.derived:
-        selection.derived["agree"] = not forces_to_compare(selection)
-    return not selection.derived["agree"]
+    return selection.once(comparison_of).due
+
+
+@dataclass
+class Comparison:
+    """Whether load and potential of users' forces are still to be compared."""
+
+    due: bool
+
+
+def comparison_of(selection: Selection) -> Comparison:
+    """The comparison of the users' forces of a selection; due where any gives both."""
+    return Comparison(bool(forces_to_compare(selection)))
 
 
 def _words(vector: Floats) -> str:

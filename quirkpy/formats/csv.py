@@ -1,0 +1,35 @@
+"""Runs as tables of text: a line for each stored time, a column for each number."""
+
+from __future__ import annotations
+
+import csv
+import io
+from collections.abc import Mapping
+from typing import Any
+
+from quirkpy.maths.types import Floats
+from quirkpy.parts.files import FilePath, replacing
+from quirkpy.parts.part import PartError
+
+
+def save_columns(path: FilePath, columns: Mapping[str, Floats]) -> None:
+    """Write columns of equal length under their names; every number is read back as it was."""
+    lines = zip(*(column.tolist() for column in columns.values()), strict=True)
+    text = io.StringIO()
+    writer = csv.writer(text, lineterminator="\n")
+    writer.writerow(columns)
+    writer.writerows(lines)
+    with replacing(path, "save") as file:
+        file.write(text.getvalue().encode())
+
+
+def data_frame(columns: Mapping[str, Floats]) -> Any:
+    """Columns as a DataFrame of pandas."""
+    try:
+        import pandas
+    except ImportError as error:
+        raise PartError(
+            "table: frame=True needs pandas; install it with: pip install 'quirkpy[tables]', or "
+            "leave frame out for a dictionary of arrays."
+        ) from error
+    return pandas.DataFrame(dict(columns))

@@ -1,0 +1,133 @@
+"""What becomes of a kernel in LLVM's hands: its own machine code, or a part of its callers'.
+
+Numba optimizes every function and turns it into machine code, and does both once more for each of
+its callers, which hold a copy of it: so at every level of calls all below is done again.  Here
+
+- a kernel that only kernels call is translated for LLVM and left as it is; it becomes machine code
+  as a part of those that call it (`Ingredient`);
+- a kernel that Python calls, or that is long, becomes machine code once, and other kernels call it
+  there, by its name (`Standing`).  That name is the same in every process, and whoever is read from
+  disk brings those that it calls (`Needs`).
+
+Kernels that LLVM is to write into their callers and that Python calls as well are left to numba."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import Any, TypeAlias
+
+import llvmlite.binding
+from llvmlite import ir
+from numba.core.codegen import JITCodeLibrary
+from numba.core.compiler import Compiler
+
+#: How numba names the place of a function's environment.
+ENVIRONMENT = "_ZN08NumbaEnv"
+POINTER = ir.IntType(8).as_pointer()
+#: A kernel by its module and name, and the types of its arguments.
+Needs: TypeAlias = tuple[tuple[str, str, Any], ...]
+#: Kernels that stand in this process, by their names in machine code.
+STANDING: dict[str, tuple[str, str, Any]] = {}
+
+
+class Ingredient(JITCodeLibrary):
+    """What LLVM is told of a kernel and of those that it takes in; and an almost empty module in
+    its own place, for numba wants to have one turned into machine code."""
+
+    def _optimize_final_module(self) -> None:
+        """Nothing is optimized here, for callers will; the module is there to be taken in."""
+        self._finalized = True
+        self._shared_module = whole = self._get_module_for_linking()
+        self._finalized = False
+        self._final_module = llvmlite.binding.parse_assembly(str(self._empty_module(whole)))
+
+    def _empty_module(self, whole: Any) -> Any:
+        """A module with nothing but the places where numba writes the environments of functions."""
+        module = self._codegen._create_empty_module(self.name)
+        for known in whole.global_variables:
+            if known.name.startswith(ENVIRONMENT):
+                place = ir.GlobalVariable(module, POINTER, known.name)
+                place.linkage, place.initializer = "common", ir.Constant(POINTER, None)
+        return module
+
+
+class Standing(JITCodeLibrary):
+    """A kernel that stands by itself: callers take nothing in, and call it by its name."""
+
+    def _get_module_for_linking(self) -> Any:
+        """Nothing."""
+        self._ensure_finalized()
+        if self._shared_module is None:
+            self._shared_module = llvmlite.binding.parse_assembly(
+                str(self._codegen._create_empty_module(self.name))
+            )
+        return self._shared_module
+
+
+class KernelCompiler(Compiler):
+    """Numba's own, but for names: that of a kernel in machine code does not depend on how many were
+    compiled before."""
+
+    #: What becomes of a kernel; None: what numba makes of it.
+    kind: Any = None
+
+    def _compile_bytecode(self) -> Any:
+        """Compile a function."""
+        state = self.state
+        state.func_id.unique_id = 0
+        if self.kind is not None:
+            state.library = self.kind(state.targetctx.codegen(), state.func_id.func_qualname)
+            state.library.enable_object_caching()
+        made = super()._compile_bytecode()
+        if self.kind is Standing:
+            remember(made.fndesc, made.signature.args)
+        return made
+
+
+class IngredientCompiler(KernelCompiler):
+    """Of kernels that become parts of others."""
+
+    kind = Ingredient
+
+
+class StandingCompiler(KernelCompiler):
+    """Of kernels that stand by themselves."""
+
+    kind = Standing
+
+
+def remember(description: Any, arguments: Any) -> None:
+    """A kernel stands in this process."""
+    STANDING[description.mangled_name] = description.modname, description.qualname, arguments
+
+
+def needs_of(library: Any) -> Needs:
+    """The kernels that machine code, or what is to become part of some, calls by their names."""
+    whole: Any = (
+        library._shared_module if isinstance(library, Ingredient) else library._final_module
+    )
+    return tuple(
+        STANDING[known.name]
+        for known in whole.functions
+        if known.is_declaration and known.name in STANDING
+    )
+
+
+def reduce(made: Any) -> tuple[Any, ...]:
+    """A result of numba's as it is kept: whether it stands, what it needs, and the rest as numba
+    keeps it."""
+    return isinstance(made.library, Standing), needs_of(made.library), made._reduce()
+
+
+def prepare(context: Any, stands: bool, needs: Needs, rest: tuple[Any, ...]) -> None:
+    """Let there be what a kernel needs, before it is itself put into the memory of this process."""
+    for module, name, arguments in needs:
+        getattr(import_module(module), name).compile(arguments)
+    if stands:
+        description, signature = rest[1], rest[3]
+        context.codegen()._engine._defined_symbols |= {
+            description.mangled_name,
+            description.llvm_cpython_wrapper_name,
+            description.llvm_cfunc_wrapper_name,
+        }
+        remember(description, signature.args)

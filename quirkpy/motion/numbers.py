@@ -1,0 +1,124 @@
+"""`Numbers`: what differs from run to run in a model of which all else is shared."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import (
+    MASS,
+    MOMENTS,
+    ROW_FACTOR,
+    ROW_PERIOD,
+    ROW_VALUE,
+    UPPER,
+)
+from quirkpy.kernels.step.batch import (
+    BODIES,
+    ELEMENT_NUMBERS,
+    KNOTS,
+    PLACES,
+    ROW_NUMBERS,
+    STOP_NUMBERS,
+)
+from quirkpy.kernels.tree.evaluation import Model
+from quirkpy.kernels.tree.stops import SETTLE
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.tables.tables import ANGLE, RELATION_ROW, STOP, Selection, Tables
+
+#: Arrays of tables whose numbers may differ from run to run; in which array of a model they stand,
+#: and from which column on.
+SOURCES = {
+    "site_point": (PLACES, 0), "site_axes": (PLACES, 3), "row_value": (ROW_NUMBERS, ROW_VALUE),
+    "row_factor": (ROW_NUMBERS, ROW_FACTOR), "element_numbers": (ELEMENT_NUMBERS, 0),
+    "knot_time": (KNOTS, 0), "knot_value": (KNOTS, 1), "body_mass": (BODIES, MASS),
+    "body_inertia": (BODIES, MOMENTS),
+}  # fmt: skip
+
+
+def with_own_numbers(model: Model) -> Model:
+    """The model with arrays of its own to write numbers to."""
+    return model._replace(
+        sites=model.sites._replace(place=model.sites.place.copy()),
+        rows=model.rows._replace(numbers=model.rows.numbers.copy()),
+        elements=model.elements._replace(numbers=model.elements.numbers.copy()),
+        schedules=model.schedules._replace(knots=model.schedules.knots.copy()),
+        bodies=model.bodies.copy(),
+        stops=model.stops._replace(numbers=model.stops.numbers.copy()),
+    )
+
+
+class Numbers(NamedTuple):
+    """Numbers of a model that differ from run to run: where they stand, as array, row and column
+    (m, 3), and what they are (n, m); in which runs schedules have knots at other times (n,)."""
+
+    where: Ints
+    values: Floats
+    moved: Bools
+
+    @classmethod
+    def none(cls, runs: int) -> Numbers:
+        """None differ."""
+        nowhere = np.zeros((0, 3), dtype=np.int64)
+        return cls(nowhere, np.zeros((runs, 0)), np.zeros(runs, dtype=bool))
+
+    @classmethod
+    def of(cls, selection: Selection, runs: Sequence[Mapping[str, Floats]]) -> Numbers:
+        """From arrays of tables, by name, that each run has in the place of those of the
+        selection."""
+        out, t = cls.none(len(runs)), selection.tables
+        for name in SOURCES:
+            own = _as_packed(name, getattr(t, name)[None])[0]
+            if any(name in arrays for arrays in runs):
+                every = np.array([arrays.get(name, getattr(t, name)) for arrays in runs])
+                out = out.with_array(name, _as_packed(name, every), own)
+        return out.with_stops(selection).with_periods(t)
+
+    def with_array(self, name: str, every: Floats, own: Floats) -> Numbers:
+        """And those of one array (n, rows, columns) that differ from its own."""
+        which, first = SOURCES[name]
+        places = np.argwhere((every != own).any(axis=0))
+        differ = every[:, places[:, 0], places[:, 1]]
+        moved = (differ != own[places[:, 0], places[:, 1]]).any(axis=1) & (name == "knot_time")
+        where = np.insert(places + (0, first), 0, which, axis=1)
+        return self.more(where, differ)._replace(moved=self.moved | moved)
+
+    def more(self, where: Ints, values: Floats) -> Numbers:
+        """And these."""
+        both = np.concatenate([self.where, where]), np.concatenate([self.values, values], axis=1)
+        return self._replace(where=both[0], values=both[1])
+
+    def with_stops(self, selection: Selection) -> Numbers:
+        """And the same numbers once more where elements are stops."""
+        t = selection.tables
+        acting = selection.elements[t.element_kind[selection.elements] == STOP]
+        number = {e: s for s, e in enumerate(acting.tolist())}
+        found = [
+            (m, (STOP_NUMBERS, number[row], column))
+            for m, (which, row, column) in enumerate(self.where.tolist())
+            if which == ELEMENT_NUMBERS and row in number and column <= SETTLE
+        ]
+        if not found:
+            return self
+        return self.more(np.array([w for _, w in found]), self.values[:, [m for m, _ in found]])
+
+    def with_periods(self, t: Tables) -> Numbers:
+        """And the periods of relations that have just one angle, where a factor belongs to it."""
+        turning = np.zeros(len(t.row_kind), dtype=bool)
+        related = np.flatnonzero((t.row_kind == RELATION_ROW) & (t.row_axis2 >= 0))
+        one, two = (t.coordinate_kind[axis[related]] for axis in (t.row_axis1, t.row_axis2))
+        turning[related] = (two == ANGLE) & (one != ANGLE)
+        which, row, column = self.where.T
+        mine = (which == ROW_NUMBERS) & (column == ROW_FACTOR)
+        mine[mine] = turning[row[mine]]
+        where = self.where[mine] + (0, 0, ROW_PERIOD - ROW_FACTOR)
+        return self.more(where, 2.0 * np.pi * abs(self.values[:, mine]))
+
+
+def _as_packed(name: str, every: Floats) -> Floats:
+    """An array of tables for each run, as columns of that of a model (n, rows, columns)."""
+    if name == "body_inertia":
+        return every.reshape(*every.shape[:2], 9)[..., UPPER]
+    return every if every.ndim == 3 else every[..., None]

@@ -1,0 +1,195 @@
+"""What a run says of its parts when it is asked by name: joints, forces, groups of bodies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+
+from quirkpy.kernels.act.measures import COORDINATE_NUMBER, STATE_NUMBER
+from quirkpy.kernels.base.states import quantities_of, spins_of, velocities_of
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.courses import centres_along, inertias_along, momenta_along
+from quirkpy.mechanics.impulses import Impact, impacts
+from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.measures import measures_in
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Jump
+from quirkpy.parts.part import PartError
+from quirkpy.tables.tables import Selection, Tables
+
+
+class Measured(Protocol):
+    """A run: what can be measured along it by name."""
+
+    t: Floats
+    system: System
+
+    def measure(self, name: str) -> Floats:
+        """What a name measures, at each stored time."""
+
+
+@dataclass(frozen=True, eq=False)
+class JointCourse:
+    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
+    (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
+    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
+    its first site; gap: the largest residual of its rows [m], [rad] or, of cosines, [1] (k,).
+    While it does not act they are zero."""
+
+    angle: Any
+    travel: Any
+    rate: Any
+    run: Measured
+    name: str
+
+    @cached_property
+    def reaction(self) -> Floats:
+        """Force [N] and torque [N m] on its second body, at its site, in N (k, 6)."""
+        return self.run.measure(f"{self.name}.reaction")
+
+    @cached_property
+    def load(self) -> Floats:
+        """Force [N] and torque [N m] of the joint at each row, in its own axes (k, 6)."""
+        return self.run.measure(f"{self.name}.load")
+
+    @cached_property
+    def gap(self) -> Floats:
+        """How far it is from being closed at each row (k,)."""
+        return self.run.measure(f"{self.name}.gap")
+
+    @cached_property
+    def press(self) -> Floats:
+        """How hard a coordinate presses on a bound of its own, as that of a rope does [N] (k,)."""
+        return self.run.measure(f"{self.name}.press")
+
+
+@dataclass(frozen=True, eq=False)
+class ForceCourse:
+    """A force through a run, at each stored time; zero while it does not act.
+
+    load: what it does along its coordinate [N m] or [N] (k,); of other forces force [N] and torque
+    [N m] about the mass centre, in N, on the body that it acts on, or the second of two (k, 6), or
+    on each moving body (k, n, 6).  energy [J] (k,).  Of a spring or damper between two points
+    length [m] and tension [N] (k,); of a stop press, how hard its coordinate presses on it [N m] or
+    [N] (k,)."""
+
+    run: Measured
+    name: str
+
+    @property
+    def load(self) -> Floats:
+        """Load along its coordinate, or on bodies, as the class says."""
+        return self.run.measure(f"{self.name}.load")
+
+    @property
+    def energy(self) -> Floats:
+        """Potential energy of the force [J] (k,)."""
+        return self.run.measure(f"{self.name}.energy")
+
+    @property
+    def length(self) -> Floats:
+        """Distance of its two points [m] (k,)."""
+        return self.run.measure(f"{self.name}.length")
+
+    @property
+    def tension(self) -> Floats:
+        """How hard it pulls its two points together [N] (k,)."""
+        return self.run.measure(f"{self.name}.tension")
+
+    @property
+    def press(self) -> Floats:
+        """How hard a coordinate presses on its bounds [N m] or [N] (k,)."""
+        return self.run.measure(f"{self.name}.press")
+
+
+@dataclass(frozen=True, eq=False)
+class LatchCourse:
+    """A latch through a run: whether it holds at each stored time (k,)."""
+
+    held: Bools
+
+    @classmethod
+    def of(cls, name: str, stops: Sequence[str], held: Bools, rows: int) -> LatchCourse:
+        """That of a latch, from which stops hold at each row (k, ns), by their labels: on either
+        side of it."""
+        mine = [label.rsplit(" ", 1)[0] == name for label in stops]
+        if not any(mine):
+            return cls(np.zeros(rows, dtype=bool))
+        return cls(np.asarray(held[:, mine].any(axis=1)))
+
+
+def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:
+    """The part of each joint and stop in jumps of velocities, under what acts; near: angles next to
+    which those of its coordinates are taken [rad] (nc,)."""
+    found: list[Impact] = []
+    for jump in jumps:
+        at = Instant(selection, jump.t, *quantities_of(jump.after), near, jump.held)
+        found += impacts(at, velocities_of(jump.before), spins_of(jump.before))
+    return tuple(found)
+
+
+class Group:
+    """Some bodies of a run taken together, at each stored time: mass [kg], centre_of_mass [m] (k,
+    3), inertia about it, in N [kg m2] (k, 3, 3), momentum [kg m/s] and angular_momentum about the
+    origin of N [kg m2/s] (k, 3)."""
+
+    def __init__(self, tables: Tables, which: Ints, states: Floats) -> None:
+        self.tables, self.which, self.states = tables, which, states
+
+    @property
+    def mass(self) -> float:
+        """Of all of them [kg]."""
+        return float(self.tables.body_mass[self.which].sum())
+
+    @cached_property
+    def centre_of_mass(self) -> Floats:
+        """In N [m] (k, 3)."""
+        return centres_along(self.tables, self.which, self.states)
+
+    @cached_property
+    def inertia(self) -> Floats:
+        """About the mass centre, in N [kg m2] (k, 3, 3)."""
+        return inertias_along(self.tables, self.which, self.states)
+
+    @property
+    def momentum(self) -> Floats:
+        """Sum of m v, in N [kg m/s] (k, 3)."""
+        return momenta_along(self.tables, self.which, self.states)[0]
+
+    @property
+    def angular_momentum(self) -> Floats:
+        """About the origin of N [kg m2/s] (k, 3)."""
+        return momenta_along(self.tables, self.which, self.states)[1]
+
+
+def table_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
+    """The time "t" and what names measure; None: bodies, coordinates of joints and energies."""
+    if isinstance(names, str):
+        raise PartError(f"table: names is {names!r}, but must be a list, such as [{names!r}].")
+    chosen = usual_names(run.system.tables) if names is None else names
+    return {"t": run.t} | {name: run.measure(name) for name in chosen}
+
+
+def columns_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
+    """What `table_of` gives as plain columns, one for each number."""
+    known, columns = measures_in(run.system.tables), dict[str, Floats]()
+    for name, values in table_of(run, names).items():
+        parts = known[name].parts if name in known else ()
+        flat = values.reshape(len(values), -1).T
+        titles = [f"{name}.{part}" for part in parts] if parts else [name]
+        columns |= {title: flat[k] for k, title in enumerate(titles)}
+    return columns
+
+
+def usual_names(tables: Tables) -> list[str]:
+    """What moves, and energies."""
+    moving = [
+        name
+        for name, found in measures_in(tables).items()
+        if any(line[0] in (STATE_NUMBER, COORDINATE_NUMBER) for line in found.lines)
+    ]
+    return [*moving, "kinetic", "potential", "work", "dissipated"]

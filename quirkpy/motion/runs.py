@@ -1,0 +1,386 @@
+"""`Runs`: many runs of one system, flown in few compiled calls, each with the bits that it has
+alone."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from functools import partial
+from typing import Any, NamedTuple, TypeVar
+
+import numpy as np
+
+from quirkpy import doors
+from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
+from quirkpy.kernels.base.states import (
+    attitudes_of,
+    bodies_of,
+    ledger_of,
+    positions_of,
+    spins_of,
+    velocities_of,
+    zero_rows,
+)
+from quirkpy.kernels.step import steps
+from quirkpy.kernels.step.batch import NOT_FLOWN
+from quirkpy.kernels.step.integrator import JAMMED, NO_START, PYTHON_FAILED, UNHOLDABLE
+from quirkpy.kernels.users.users import joints_in_python
+from quirkpy.maths import quat
+from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.courses import coordinates_along
+from quirkpy.mechanics.state import BodyState, JointState, State
+from quirkpy.mechanics.system import System
+from quirkpy.motion.batch import REASONS, Ends, Group, happenings
+from quirkpy.motion.cases import Cases
+from quirkpy.motion.course import Counts, Happening, Stop
+from quirkpy.motion.driver import Driver, state_at
+from quirkpy.motion.move import Progress, move
+from quirkpy.motion.numbers import Numbers
+from quirkpy.motion.settings import Settings, check_end, check_settings
+from quirkpy.motion.stiff import SOLVERS
+from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.checks import numbers, show
+from quirkpy.parts.event import Event, When
+from quirkpy.parts.part import PartError
+from quirkpy.tables.compile import rewritten
+from quirkpy.tables.tables import CALLBACK, Tables
+
+T = TypeVar("T")
+#: Numbers of the kernels for why runs end.
+NUMBERS = {stop: number for number, stop in REASONS.items()}
+
+
+class Each(Sequence[T]):
+    """Something of each run, made when it is asked for."""
+
+    def __init__(self, count: int, make: Callable[[int], T]) -> None:
+        self._count, self._make = count, make
+
+    def __len__(self) -> int:
+        return self._count
+
+    def __getitem__(self, k: Any) -> Any:
+        which = range(self._count)[k]
+        return [self._make(i) for i in which] if isinstance(which, range) else self._make(which)
+
+
+class Moments:
+    """States of runs, at their ends or at times of each: ``moments["arm"].position`` (n, 3) or (n,
+    times, 3), ``moments["hinge"].angle`` (n,) or (n, times).
+
+    t [s]; states (..., nb + 1, STATE_WIDTH) with the ledger; angles (..., nc).  What no run has
+    come to is NaN."""
+
+    def __init__(self, tables: Tables, shape: tuple[int, ...], tail: int) -> None:
+        self.tables = tables
+        self.t: Floats = np.full(shape, np.nan)
+        self.states = zero_rows(*shape, tables.n_bodies + 1) + np.nan
+        self.angles: Floats = np.full((*shape, len(tables.coordinate_names)), np.nan)
+        self.further: Floats = np.full((*shape, tail), np.nan)
+
+    def __getitem__(self, name: str) -> Any:
+        """A body (`BodyState` of arrays), or a joint (`JointState` of arrays)."""
+        t = self.tables
+        if name in t.body_names:
+            rows = self.states[..., t.body_index[name], :]
+            turns = quat.from_array(attitudes_of(rows))
+            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+        if name not in t.joint_index:
+            known = ", ".join((*t.body_names, *t.joint_names))
+            raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
+        j = t.joint_index[name]
+        which = np.arange(t.joint_coordinate[j], t.joint_coordinate[j + 1])
+        states = self.states.reshape(-1, *self.states.shape[-2:])
+        both = coordinates_along(t, which, states, self.angles.reshape(len(states), -1))
+        both = both.reshape(*self.t.shape, len(which), 2)
+        return JointState.of(t.joints[j].coordinates, np.moveaxis(both, (-2, -1), (0, 1)))
+
+    def ledger(self, column: int) -> Floats:
+        """A column of the ledger [J]."""
+        return ledger_of(self.states)[..., column]
+
+
+class Told(NamedTuple):
+    """What the runs of a group have noted, in their order; and the arrays of a run of it, which
+    know what notes mean."""
+
+    driver: Driver
+    notes: Floats
+
+
+class Runs:
+    """What many runs have come to, as arrays with a row for each.
+
+    ``stop`` (n,): why each ended; ``t`` (n,): when [s]; ``final[k]``: the state, from which a run
+    goes on as from that of `simulate`; ``events[k]``; ``counts``: arrays (n,); ``work``,
+    ``dissipated``, ``lost``, ``projected`` (n,): the ledger at the ends [J], as of a `Trajectory`;
+    ``runs["arm"].position`` (n, 3), ``runs["hinge"].angle`` (n,): bodies and joints at the ends;
+    ``samples``: the same at given times after the start.  ``runs[k]`` is a `Trajectory` with all
+    its rows: the run is flown once more, to the same bits.  What Ctrl-C has come before is
+    `Stop.INTERRUPTED`, and NaN."""
+
+    def __init__(
+        self, cases: Cases, duration: float, settings: Settings, asked: Sequence[Event],
+        times: Floats,
+    ) -> None:  # fmt: skip
+        self.cases, self.duration, self.settings, self.asked = cases, duration, settings, asked
+        n, tables = cases.count, cases.system.tables
+        tail = cases.system.clusters.layout.states.tail
+        self.times, self.ends = times, Moments(tables, (n,), tail)
+        self.samples = Moments(tables, (n, len(times)), tail)
+        self.steps: Floats = np.zeros(n)
+        self._why, self._counted = np.full(n, NOT_FLOWN), np.zeros((n, 3), dtype=np.int64)
+        self._held: list[tuple[str, ...]] = [()] * n
+        self._merged: list[Floats | None] = [None] * n
+        self._told: list[Told | tuple[Happening, ...]] = [()] * n
+
+    # --- what is asked of it ----------------------------------------------------------------------
+    def __len__(self) -> int:
+        return len(self.t)
+
+    def __getitem__(self, which: Any) -> Any:
+        """A run by its number, as a `Trajectory`; or a body or joint by name, at the ends."""
+        return self.ends[which] if isinstance(which, str) else self.run(range(len(self))[which])
+
+    def run(self, k: int) -> Trajectory:
+        """Run k once more, with all its rows."""
+        settings = replace(self.settings, keep="all")
+        return move(self.cases.of(k), self.duration, settings, self.asked, False)
+
+    @property
+    def t(self) -> Floats:
+        """When each ended [s] (n,)."""
+        return self.ends.t
+
+    @property
+    def stop(self) -> Any:
+        """Why each ended: a `Stop` (n,)."""
+        out = np.empty(len(self), dtype=object)
+        out[:] = [REASONS[why] for why in self._why.tolist()]
+        return out
+
+    @property
+    def counts(self) -> Counts:
+        """Evaluations, steps taken, steps rejected, of each (n,)."""
+        return Counts(*self._counted.T)
+
+    @property
+    def work(self) -> Floats:
+        """What loads without a potential have put in [J] (n,)."""
+        return self.ends.ledger(INTO)
+
+    @property
+    def dissipated(self) -> Floats:
+        """What dampers have taken out [J] (n,)."""
+        return self.ends.ledger(OUT)
+
+    @property
+    def lost(self) -> Floats:
+        """What joints have taken as they took hold of the start [J] (n,)."""
+        return self.ends.ledger(LOST)
+
+    @property
+    def projected(self) -> Floats:
+        """What putting states back onto the joints has taken [J] (n,)."""
+        return self.ends.ledger(PROJECTED)
+
+    @property
+    def final(self) -> Sequence[State]:
+        """The last state of each."""
+        return Each(len(self), self._final)
+
+    @property
+    def events(self) -> Sequence[tuple[Happening, ...]]:
+        """What happened in each."""
+        return Each(len(self), self._events)
+
+    def __repr__(self) -> str:
+        said = ", ".join(
+            f"{(self._why == number).sum()} of them: {stop}"
+            for number, stop in REASONS.items()
+            if (self._why == number).any()
+        )
+        return f"Runs({len(self)}; {said})"
+
+    def _final(self, k: int) -> State:
+        start, e = self.cases.of(k).initial, self.ends
+        if self._why[k] == NOT_FLOWN:
+            return start
+        return state_at(
+            start, float(self.t[k]), e.states[k], e.angles[k], self._held[k], float(self.steps[k]),
+            self._merged[k], e.further[k],
+        )  # fmt: skip
+
+    def _events(self, k: int) -> tuple[Happening, ...]:
+        told = self._told[k]
+        if self._why[k] in (JAMMED, UNHOLDABLE):  # what the joints say then is asked of them anew
+            return self.run(k).events
+        if not isinstance(told, Told):
+            return told
+        first, last = np.searchsorted(told.notes[:, 0], (k, k + 1))
+        return happenings(told.driver, lambda: self.cases.of(k).initial, told.notes[first:last])
+
+    # --- what is put into it ----------------------------------------------------------------------
+    def take(self, which: Ints, group: Group, ends: Ends) -> None:
+        """What the runs of a group have come to."""
+        flown = ends.why != NOT_FLOWN
+        to, e = which[flown], self.ends
+        self._why[to], self._counted[to] = ends.why[flown], ends.counts[flown][:, : steps.ROOM]
+        e.t[to], e.states[to], e.angles[to] = ends.t[flown], ends.states[flown], ends.angles[flown]
+        e.further[to], self.steps[to] = ends.further[flown], ends.step[flown]
+        self._take_samples(to, ends, flown)
+        notes = ends.notes[np.argsort(ends.notes[:, 0], kind="stable")]
+        told = Told(group.leader, notes)
+        for k in np.unique(notes[:, 0]).astype(np.int64).tolist():
+            self._told[which[k]] = told
+        notes[:, 0] = which[notes[:, 0].astype(np.int64)]
+        for k in np.flatnonzero(flown & ends.held.any(axis=1)).tolist():
+            self._held[which[k]] = group.holding(ends.held[k])
+        if ends.merged is not None:
+            for k in np.flatnonzero(flown).tolist():
+                self._merged[which[k]] = ends.merged[k]
+
+    def _take_samples(self, to: Ints, ends: Ends, flown: Bools) -> None:
+        s = self.samples
+        s.states[to], s.angles[to] = ends.samples[flown], ends.sampled_angles[flown]
+        s.further[to] = ends.sampled_tails[flown]
+
+    def take_run(self, k: int, run: Trajectory) -> None:
+        """What one run has come to."""
+        c, e = run.course, self.ends
+        self._why[k], self._counted[k] = NUMBERS[run.stop], run.counts
+        e.t[k], e.states[k], e.angles[k] = c.t[-1], c.states[-1], c.angles[-1]
+        e.further[k], self.steps[k] = c.tails()[-1], c.step
+        self._held[k], self._merged[k], self._told[k] = run.final.held, c.merged, run.events
+        s, begun = self.samples, run.start.t
+        for j, t in enumerate((begun + self.times).tolist()):
+            if t <= run.t[-1]:
+                state, into, out = run.ledger_at(t)
+                bodies_of(s.states[k, j])[:] = run.rows_at(t)
+                ledger_of(s.states[k, j])[:] = 0.0
+                ledger_of(s.states[k, j])[[INTO, OUT]] = into, out
+                s.angles[k, j], s.further[k, j] = state.near, state.further
+
+
+# --- flying ---------------------------------------------------------------------------------------
+def fly_many(
+    cases: Cases, duration: Any, settings: Settings, stop: Sequence[Event], times: Any,
+    threads: int, chunk: int, progress: Progress,
+) -> Runs:  # fmt: skip
+    """All that is asked for, chunk by chunk."""
+    span = check_settings(duration, settings)
+    _check_settings(settings, stop, threads, chunk)
+    runs = Runs(cases, span, settings, stop, _check_times(times, span))
+    with doors.progress.show_runs(progress, cases.count) as tell:
+        for first in range(0, cases.count, chunk):
+            some = range(first, min(first + chunk, cases.count))
+            if not _fly_some(cases, some, runs, threads, tell):
+                break
+    return runs
+
+
+def _fly_some(
+    cases: Cases, some: range, runs: Runs, threads: int, tell: Callable[[float], None]
+) -> bool:
+    """Fly one chunk; returns whether to go on."""
+    done = some.start
+    for base, which in cases.groups(some):
+        group = _group(cases, base, which, runs)
+        ends, halted = group.fly(threads, partial(_tell_of_more, tell, done))
+        runs.take(which, group, ends)
+        failed = np.isin(ends.why, (NO_START, PYTHON_FAILED))
+        for k in which[group.odd | failed].tolist():
+            halted = halted or not _fly_alone(cases, k, runs)
+        done += len(which)
+        if halted:
+            return False
+    return True
+
+
+def _tell_of_more(tell: Callable[[float], None], done: int, more: int) -> None:
+    """Tell how many runs are done, those of chunks and groups before included."""
+    tell(done + more)
+
+
+def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> Group:
+    """Runs of one selection, ready to be flown."""
+    _check_compiled(base)
+    starts = cases.starts(base, which)
+    for t in np.unique(starts.t).tolist():
+        check_end(t, runs.duration)
+    numbers = Numbers.none(len(which))
+    if cases.parameters:
+        arrays = [rewritten(base.tables, cases.changes(k))[0] for k in which.tolist()]
+        numbers = Numbers.of(base.selection, arrays)
+    runs.samples.t[which] = starts.t[:, None] + runs.times
+    return Group(
+        base, starts, numbers, runs.duration, lambda k: cases.of(int(which[k])).initial,
+        runs.asked, runs.settings, runs.times,
+    )  # fmt: skip
+
+
+def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
+    """Fly a run as `simulate` does; returns whether it was not interrupted."""
+    keep: Any = "all" if len(runs.times) else "ends"
+    try:
+        run = move(cases.of(k), runs.duration, replace(runs.settings, keep=keep), runs.asked, False)
+    except Exception as error:
+        error.add_note(f"run {k} of simulate_many")
+        raise
+    if run.stop is Stop.INTERRUPTED:
+        return False
+    runs.take_run(k, run)
+    return True
+
+
+# --- checks ---------------------------------------------------------------------------------------
+def _check_settings(s: Settings, stop: Any, threads: Any, chunk: Any) -> None:
+    """Refuse what compiled calls alone cannot do, and numbers of threads or runs that are none."""
+    if s.method in SOLVERS:
+        raise PartError(
+            f"simulate_many: the steps of method {s.method!r} are taken in Python; use 'dop853' or "
+            "'rk45', or simulate for each run."
+        )
+    for event in stop if isinstance(stop, (list, tuple)) else ():
+        if isinstance(event, When):
+            raise PartError(
+                f"simulate_many: When {event.name!r} asks a function in Python within every step; "
+                "use an event that is compiled, or simulate for each run."
+            )
+    for name, number in (("threads", threads), ("chunk", chunk)):
+        if type(number) is not int or number < 1:
+            raise PartError(
+                f"simulate_many: {name} is {show(number)}, but must be a whole number from 1 up."
+            )
+
+
+def _check_times(times: Any, span: float) -> Floats:
+    """Times of samples, rising, within the duration."""
+    given = [] if times is None else times
+    try:
+        checked = np.array(numbers(given, (len(given),)))
+    except (TypeError, ValueError) as error:
+        raise PartError(
+            f"simulate_many: samples {error}; give times after the start [s]."
+        ) from None
+    if len(checked) and not (
+        checked[0] >= 0.0 and checked[-1] <= span and (np.diff(checked) > 0.0).all()
+    ):
+        raise PartError(
+            f"simulate_many: samples must be rising times after the start, from 0 to {span:g} s."
+        )
+    return checked
+
+
+def _check_compiled(system: System) -> None:
+    """Refuse parts that are asked in Python within every step."""
+    t, chosen = system.tables, system.selection
+    acting = chosen.elements[t.element_kind[chosen.elements] == CALLBACK]
+    forces = [t.forces[k] for k in t.element_force[acting].tolist()]
+    joints = [t.joints[j] for some in joints_in_python(chosen) for j, _ in some]
+    for part in (*forces, *joints):
+        raise PartError(
+            f"simulate_many: {type(part).__name__} {part.name!r} is asked in Python within every "
+            "step, which one compiled call for many runs cannot wait for; write it as a "
+            "CompiledForce or with a Schedule, or use simulate for each run."
+        )

@@ -1,0 +1,183 @@
+"""Functions of numbers that a user writes and numba compiles: how they are checked, and
+`CompiledFunction`, a function of time."""
+
+from __future__ import annotations
+
+import dataclasses
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, ClassVar
+
+import numpy as np
+from numpy.typing import NDArray
+
+from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
+from quirkpy.parts.checks import number, show
+from quirkpy.parts.part import Part
+from quirkpy.parts.schedule import Product, Schedule, TimeFunction
+
+#: Where derivatives that a user states are compared with differences [s], the step of these, and
+#: how well they must agree.
+COMPARED_AT = 0.37, 1.1, 2.9, 7.3
+STEP, SAME_RATE = 1e-3, 1e-6
+
+
+def parameters_of(function: Callable[..., Any] | None) -> tuple[str, ...]:
+    """The names of what a function asks for."""
+    return tuple(inspect.signature(function).parameters) if function else ()
+
+
+def check_formulas(cls: type[Part], words: Sequence[str], variables: Sequence[str]) -> None:
+    """Refuse a class of which a formula asks for anything but the variables and its fields."""
+    fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
+    for word in words:
+        if word in fields:
+            raise TypeError(
+                f"{cls.__name__}: {word} is the name of one of its functions and of a field; call "
+                "the field otherwise."
+            )
+        for name in parameters_of(getattr(cls, word, None)):
+            if name not in variables and name not in fields:
+                raise TypeError(
+                    f"{cls.__name__}: {word} asks for {name!r}, which is neither "
+                    f"{', '.join(variables)} nor one of its fields: {', '.join(fields)}."
+                )
+
+
+def numbers_of(part: Part, words: Sequence[str], variables: Sequence[str]) -> dict[str, Any]:
+    """The fields for which formulas ask, each a number or a tuple of numbers."""
+    asked = [name for word in words for name in parameters_of(getattr(type(part), word, None))]
+    names = dict.fromkeys(name for name in asked if name not in variables)
+    return {name: _number_or_numbers(part, name, getattr(part, name)) for name in names}
+
+
+def _number_or_numbers(part: Part, name: str, value: Any) -> Any:
+    try:
+        return tuple(map(number, value)) if isinstance(value, tuple) else number(value)
+    except (TypeError, ValueError):
+        raise part.refuse(
+            f"{name} is {show(value)}, but what a formula asks for must be a number or a tuple of "
+            "numbers."
+        ) from None
+
+
+def flat(arguments: Mapping[str, Any]) -> tuple[float, ...]:
+    """The numbers of an argument, one after the other."""
+    values = (value if isinstance(value, tuple) else (value,) for value in arguments.values())
+    return tuple(one for some in values for one in some if isinstance(one, float))
+
+
+def evaluate_formula(part: Part, word: str, values: Mapping[str, Any]) -> float:
+    """What one of a part's formulas gives for values of its variables and fields, in Python."""
+    function = getattr(type(part), word)
+    made = function(*(values[name] for name in parameters_of(function)))
+    try:
+        return number(made)
+    except (TypeError, ValueError) as error:
+        at = {name: value for name, value in values.items() if name in ("t", "x", "rate")}
+        told = ", ".join(f"{name} = {value:.12g}" for name, value in at.items())
+        raise part.refuse(f"{word} at {told} {error}.") from None
+
+
+def least_disagreement(
+    function: Callable[[float], float], derivative: Callable[[float], float], at: Sequence[float]
+) -> tuple[float, float, float, float]:
+    """Where a derivative agrees best with differences of its function: by which share it is off,
+    the place, what the derivative says and what differences say."""
+    found = []
+    for x in at:
+        two, one, minus, less = (function(x + k * STEP) for k in (2, 1, -1, -2))
+        slope = (8.0 * (one - minus) - (two - less)) / (12.0 * STEP)
+        stated = derivative(x)
+        size = abs(slope) + abs(stated) + STEP * (abs(one) + abs(minus))
+        found.append((abs(slope - stated) / max(size, 1e-300), x, stated, slope))
+    return min(found)
+
+
+class CompiledFunction(TimeFunction):
+    """Base of functions of time of your own, which numba compiles; yours annotates what it needs,
+    and defines `value`, and where they are asked for its derivatives `rate` and `acceleration`::
+
+        class Chirp(qp.CompiledFunction):
+            size: float
+            growth: float
+            @staticmethod
+            def value(t, size, growth):
+                return size * math.sin(growth * t * t)
+
+    It gives a number; times a constant vector it is a vector.  Arguments are named after what they
+    are: t [s], or a field that is a number or a tuple of numbers.  Prescribed motions ask for both
+    derivatives, wheels and rest lengths for the first; they are compared with differences when the
+    part is made."""
+
+    value: ClassVar[Callable[..., Any]]
+    rate: ClassVar[Callable[..., Any] | None] = None
+    acceleration: ClassVar[Callable[..., Any] | None] = None
+
+    WORDS: ClassVar[tuple[str, ...]] = ("value", "rate", "acceleration")
+
+    def __init_subclass__(cls, **keywords: object) -> None:
+        super().__init_subclass__(**keywords)
+        if not callable(getattr(cls, "value", None)):
+            raise TypeError(
+                f"{cls.__name__}: a compiled function defines value, a function of t and of its "
+                "fields."
+            )
+        check_formulas(cls, cls.WORDS, ("t",))
+
+    def validate(self) -> None:
+        _ = self.arguments  # they check themselves
+        for of, word in zip(self.WORDS, self.WORDS[1 : 1 + self.smoothness], strict=False):
+            self._compare(of, word)
+
+    def _compare(self, of: str, word: str) -> None:
+        """Refuse a derivative that differences of what it is of do not bear out at any time."""
+        off, t, stated, slope = least_disagreement(
+            lambda t: self.evaluate(of, t), lambda t: self.evaluate(word, t), COMPARED_AT
+        )
+        if off > SAME_RATE:
+            raise self.refuse(
+                f"{word} at t = {t:g} is {stated:.6g}, but differences of {of} give {slope:.6g}; "
+                f"correct it, or leave {word} out."
+            )
+
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """Fields that the formulas of the function ask for, by name."""
+        return numbers_of(self, self.WORDS, ("t",))
+
+    def evaluate(self, word: str, t: float) -> float:
+        """Value, rate or acceleration at time t [s], in Python."""
+        return evaluate_formula(self, word, {"t": t, **self.arguments})
+
+    @property
+    def scalar(self) -> bool:
+        return True
+
+    @property
+    def smoothness(self) -> int:
+        """How many of its derivatives it states."""
+        if type(self).rate is None:
+            return 0
+        return 1 if type(self).acceleration is None else 2
+
+    @property
+    def rated(self) -> bool:
+        return type(self).rate is not None
+
+    def at(self, t: float) -> NDArray[np.float64]:
+        return np.asarray(self.evaluate("value", t))
+
+    def motion(self, t: float) -> tuple[float, float, float]:
+        known = self.WORDS[: 1 + self.smoothness]
+        x, rate, bend = (self.evaluate(word, t) if word in known else 0.0 for word in self.WORDS)
+        return x, rate, bend
+
+    def mapped(self, matrix: Floats) -> TimeFunction:
+        return Product((Schedule((0.0,), (matrix[:, 0].tolist(),)), self))
+
+    @property
+    def products(self) -> tuple[tuple[TimeFunction, ...], ...]:
+        """Behind a one, which stands for what it may be multiplied with."""
+        return ((Schedule((0.0,), (1.0,)), self),)

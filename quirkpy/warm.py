@@ -1,0 +1,372 @@
+"""All kernels compiled beforehand: what `quirkpy warm` does, for images, clusters and wheels.
+
+Kernels are compiled at the first call, for the arguments that they are given; so small systems are
+moved, settled and explored here until every kernel that Python calls has been called.  Several
+processes do so at once, each in an order of its own; of those that need the same kernel one
+compiles it, and the others wait and read it (`quirkpy.kernels.base.machine_code`)."""
+
+from __future__ import annotations
+
+import importlib
+import json
+import math
+import os
+import pkgutil
+import subprocess
+import sys
+import threading
+import time
+import warnings
+from collections.abc import Callable, Iterator, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from numba.core import event
+from numba.extending import is_jitted
+
+import quirkpy as qp
+from quirkpy import kernels
+from quirkpy.clearance.clearances import clearances, least_among
+from quirkpy.kernels.base.compiled import NOTICE, listen
+from quirkpy.kernels.base.machine_code import (
+    FOR_LEVEL,
+    MADE_WITH,
+    PACKAGE,
+    KernelCache,
+    host_has_level,
+    made_with,
+)
+from quirkpy.parts.part import PartError
+from quirkpy.views.progress import Bar
+
+SIDE = 0.1  # [m]
+#: What a line says of the kernels that are there.
+WORDS = "kernel {t:.0f} of {end:.0f}"
+
+
+# --- what is exercised ----------------------------------------------------------------------------
+class PullToOrigin(qp.CompiledForce):
+    """A spring to the origin as somebody would write it; U = k r^2 / 2."""
+
+    site: qp.Site
+    stiffness: float
+
+    @staticmethod
+    def law(site: Any, stiffness: float) -> qp.Wrench:
+        """The force on the site."""
+        return qp.Wrench(qp.triples.scale(-stiffness, site.position))
+
+
+class PushAlong(qp.Force):
+    """A constant force along x, in Python."""
+
+    site: qp.Site
+    size: float
+
+    def load(self, at: qp.MotionView) -> dict[qp.Body, qp.Wrench]:
+        """The force, at the site."""
+        return {self.site.body: qp.Wrench((self.size, 0.0, 0.0), point=at[self.site].position)}
+
+
+def cubes() -> tuple[qp.Body, qp.Body, qp.Revolute]:
+    """A cube that stands still, and one that is hinged to an edge of it."""
+    a = qp.Body.box("A", (SIDE,) * 3, 1.0, fixed=True)
+    b = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
+    return a, b, qp.Revolute("hinge", a, b, at=(SIDE / 2, SIDE / 2, 0.0), axis=(0.0, 0.0, 1.0))
+
+
+def hang_cube() -> qp.Multibody:
+    """Two cubes, pulled together by a well, damped, with a stop."""
+    a, b, hinge = cubes()
+    return qp.Multibody(
+        a, b, hinge,
+        qp.HingeSpring("damper", hinge, stiffness=0.0, damping=2e-2),
+        qp.JointStop("stop", hinge, lower=-0.2, upper=2.0),
+        qp.PotentialWell("well", b, centre=(SIDE, SIDE, 0.0), stiffness=10.0),
+    )  # fmt: skip
+
+
+def face(body: qp.Body, name: str, at: tuple[float, float, float], other: str) -> qp.Sensor:
+    """A sensor in the middle of a face, which meets one of a kind."""
+    site, kind = body.site(name, at=at, z=at, x=(0.0, 0.0, 1.0)), f"{body.name} {name}"
+    return qp.Sensor(kind, site, kind=kind, accepts=(other,), reach=1e-3, alignment=1e-2)
+
+
+def pair() -> qp.Study:
+    """Two cubes that may be free, locked or hinged, with all that is judged."""
+    a, b, _ = cubes()
+    faces = [
+        face(a, "east", (SIDE / 2, 0.0, 0.0), "B west"),
+        face(a, "south", (0.0, -SIDE / 2, 0.0), "B south"),
+        face(b, "west", (-SIDE / 2, 0.0, 0.0), "A east"),
+        face(b, "south", (0.0, -SIDE / 2, 0.0), "A south"),
+    ]
+    well = qp.PotentialWell("well", b, centre=(0.0, -2 * SIDE, 0.0), stiffness=0.05)
+    return qp.Study(
+        qp.Multibody(a, b),
+        sensors=faces,
+        options={
+            ("A east", "B west"): [qp.Free(), qp.Lock(), qp.Hinge(edge=1)],
+            ("A south", "B south"): [qp.Free(), qp.Lock(), qp.Hinge(edge=2)],
+        },
+        potentials={"none": [], "-y": [well]},
+        always=[qp.ViscousHinges(2e-4)],
+        safety=[qp.StayTogether(), qp.NoCollision(), qp.Limit("speed", 0.5)],
+    )
+
+
+def look() -> None:
+    """A system at one instant."""
+    system = hang_cube()
+    system.acceleration()
+    system.acceleration(evaluator="literal")
+    system.reactions()
+    system.mobility()
+    system.energy(system.initial)
+    assert math.isfinite(system.initial["hinge"].angle)
+
+
+def move() -> None:
+    """A run to its end, and all that may be read of it."""
+    run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(1e-12)])
+    assert math.isfinite(run.energy[-1])
+    assert math.isfinite(run["hinge"].angle[-1])
+
+
+def stiffly() -> None:
+    """A run by a method for stiff systems."""
+    hang_cube().simulate(0.1, method="radau")
+
+
+def rest() -> None:
+    """Where a system comes to rest, and around there."""
+    system = hang_cube()
+    system.settle()
+    system.linearize()
+    system.caught()
+
+
+def explore() -> None:
+    """A study, to its end."""
+    pair().explore(progress=False)
+
+
+def collide() -> None:
+    """Two locked cubes and a third, which flies past them, and then into them."""
+    a = qp.Body.box("A", (SIDE,) * 3, 1.0)
+    b = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
+    for aside in (1.2 * SIDE, 0.1 * SIDE):
+        c = qp.Body.box(
+            "C", (SIDE,) * 3, 1.0, position=(4 * SIDE, aside, 0.0), velocity=(-1.0, 0.0, 0.0)
+        )
+        run = qp.Multibody(a, b, c, qp.Fixed("lock", a, b)).simulate(1.0)
+        found = clearances(run)
+        assert (found.first is None) == (aside > SIDE)
+        least_among(run, found.pairs)
+
+
+def against_a_stop() -> None:
+    """A system that rests on a stop, from which it is pulled nowhere else."""
+    a, b, hinge = cubes()
+    stop = qp.JointStop("stop", hinge, lower=-0.1, upper=0.1)
+    damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=0.1)
+    push = qp.Load("push", b, force=(0.0, 0.1, 0.0))
+    system = qp.Multibody(a, b, hinge, stop, damper, push)
+    system.at(system.settle().state).reactions()
+
+
+def own_parts() -> None:
+    """A force of somebody's own, in Python and compiled."""
+    ball = qp.Body.sphere("ball", 0.1, 1.0, position=(1.0, 0.0, 0.0))
+    site = ball.site("eye")
+    for kind in (PullToOrigin, PushAlong):
+        qp.Multibody(ball, kind("own", site, 1.0)).simulate(0.1)
+
+
+#: In which order the first process exercises kernels; further ones begin elsewhere.
+EXERCISES: tuple[Callable[[], None], ...] = (
+    move, explore, rest, look, collide, against_a_stop, stiffly, own_parts,
+)  # fmt: skip
+OTHERS: tuple[Callable[[], None], ...] = (
+    look, rest, own_parts, stiffly, collide, against_a_stop, explore, move,
+)  # fmt: skip
+
+
+# --- kernels --------------------------------------------------------------------------------------
+def all_kernels() -> Iterator[Any]:
+    """Every kernel, each once."""
+    for found in pkgutil.walk_packages(kernels.__path__, f"{kernels.__name__}."):
+        module = importlib.import_module(found.name)
+        yield from (
+            made
+            for made in vars(module).values()
+            if is_jitted(made) and made.__module__ == found.name
+        )
+
+
+def name_of(kernel: Any) -> str:
+    """As one finds it in the sources."""
+    return f"{kernel.__module__.removeprefix(f'{kernels.__name__}.')}.{kernel.__name__}"
+
+
+def called_from_python() -> set[str]:
+    """The names of those that have a wrapper for that."""
+    return {
+        name_of(made)
+        for made in all_kernels()
+        if not made.targetoptions.get("no_cpython_wrapper")
+        and made.targetoptions.get("inline") != "always"
+    }
+
+
+# --- one process ----------------------------------------------------------------------------------
+class Told(event.Listener):
+    """Names of kernels on standard output, as they are made."""
+
+    def on_start(self, compilation: Any) -> None:
+        """Nothing yet."""
+
+    def on_end(self, compilation: Any) -> None:
+        """numba has compiled something."""
+        kernel = compilation.data["dispatcher"]
+        if isinstance(kernel._cache, KernelCache):
+            tell("made", [name_of(kernel)])
+
+
+def tell(what: str, names: Sequence[str]) -> None:
+    """A line to the process that asked."""
+    print(json.dumps({what: list(names)}), flush=True)
+
+
+def work(which: int) -> None:
+    """What one of several processes does: all exercises, the first in another order than the
+    rest."""
+    NOTICE.given = True
+    listen("numba:compile", Told())
+    warnings.simplefilter("ignore")
+    for exercise in OTHERS if which else EXERCISES:
+        exercise()
+        tell("ready", [name_of(made) for made in all_kernels() if made.overloads])
+
+
+#: What each process is told, with its number.
+WORK = "import sys; from quirkpy.warm import work; work(int(sys.argv[1]))"
+
+
+# --- all of them ----------------------------------------------------------------------------------
+class Warmed(NamedTuple):
+    """What was done: how many kernels were compiled, which of those that Python calls are there and
+    which are not, how long it took [s], and the folder."""
+
+    compiled: int
+    ready: list[str]
+    missing: list[str]
+    seconds: float
+    folder: str
+
+    def __str__(self) -> str:
+        return (
+            f"{len(self.ready)} kernels are ready, in {self.folder}; {self.compiled} functions "
+            f"were compiled for them, in {self.seconds:.1f} s."
+        )
+
+
+class Hands:
+    """Processes at work, and what they have told until now."""
+
+    def __init__(self, workers: int) -> None:
+        self.made: list[str] = []
+        self.ready: set[str] = set()
+        environment = {**os.environ, **(FOR_LEVEL if host_has_level() else {})}
+        self.processes = [
+            subprocess.Popen(
+                [sys.executable, "-c", WORK, str(k)],
+                env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+            )
+            for k in range(workers)
+        ]  # fmt: skip
+        self.errors = [""] * workers
+        self.threads = [
+            threading.Thread(target=listen, args=(k,), daemon=True)
+            for listen in (self._listen, self._listen_to_errors)
+            for k in range(workers)
+        ]
+        for thread in self.threads:
+            thread.start()
+
+    def _listen(self, k: int) -> None:
+        for line in self.processes[k].stdout or ():
+            told = json.loads(line)
+            self.made += told.get("made", [])
+            self.ready.update(told.get("ready", []), told.get("made", []))
+
+    def _listen_to_errors(self, k: int) -> None:
+        self.errors[k] = (self.processes[k].stderr or sys.stdin).read()
+
+    def wait(self, tell: Callable[[], None]) -> None:
+        """Until all are done; `tell` is called now and then."""
+        try:
+            while any(process.poll() is None for process in self.processes):
+                time.sleep(0.1)
+                tell()
+        finally:
+            for process in self.processes:
+                process.kill()
+                process.wait()
+        for thread in self.threads:
+            thread.join()
+        for process, said in zip(self.processes, self.errors, strict=True):
+            if process.returncode:
+                last = said.strip().rpartition("\n")[2] or f"exit code {process.returncode}"
+                raise PartError(f"warm: a process that compiles has failed: {last}.")
+
+
+def warm(workers: int = 2, into: Path | None = None) -> Warmed:
+    """Compile all kernels that are not yet compiled, in several processes; copy them to a folder
+    for a wheel, too."""
+    folder = folder_of_code()
+    if into is not None and not host_has_level():
+        raise PartError(
+            f"warm: what is put into {str(into)!r} is for x86-64-v3, which this processor is not; "
+            "leave out --into, or go where there is one."
+        )
+    begun, hands, asked = time.monotonic(), Hands(workers), called_from_python()
+    bar = Bar(0.0, float(len(asked)), sys.stderr) if sys.stderr and sys.stderr.isatty() else None
+
+    def tell() -> None:
+        if bar is not None:
+            bar.words = WORDS
+            bar(float(len(asked & hands.ready)))
+
+    try:
+        hands.wait(tell)
+    finally:
+        if bar is not None:
+            bar.clear()
+    if into is not None:
+        put_into(into)
+    ready = asked & hands.ready
+    seconds = time.monotonic() - begun
+    return Warmed(len(hands.made), sorted(ready), sorted(asked - ready), seconds, folder)
+
+
+def folder_of_code() -> str:
+    """Where machine code is kept here."""
+    kernel = next(all_kernels(), None)
+    if kernel is None:
+        raise PartError("warm: compilation is switched off; unset NUMBA_DISABLE_JIT.")
+    if not kernel._cache.kept:
+        raise PartError(
+            "warm: no folder can be written to in which machine code would be kept; "
+            "NUMBA_CACHE_DIR names one."
+        )
+    path = Path(kernel._cache.cache_path)
+    return str(PACKAGE if path.is_relative_to(PACKAGE) else path.parent)
+
+
+def put_into(folder: Path) -> None:
+    """Copy the machine code of all kernels to a folder, for a wheel."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for kernel in all_kernels():
+        kernel._cache.ship(folder)
+    (folder / MADE_WITH).write_text(f"{made_with()}\n", encoding="utf-8")

@@ -116,13 +116,14 @@ class System:
     def at(self, state: State) -> Self:
         """This system beginning in another state; sites and joint zeros stay where they were
         written."""
-        self.check_state("at", state)
-        made = self.begun_in(state)
+        made = self.begun_in(state, "at")
         check_meeting(made.instant())
         return made
 
-    def begun_in(self, state: State) -> Self:
-        """This system beginning in another state, in which its joints' ends need not meet."""
+    def begun_in(self, state: State, who: str = "begun_in") -> Self:
+        """This system beginning in another state, in which its joints' ends need not meet; who:
+        asks, in what is raised."""
+        self.check_state(who, state)
         made = self._variant(
             start=state, selection=self.selection, clusters=self.clusters
         )  # the engine stays warm

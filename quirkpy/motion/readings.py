@@ -114,7 +114,7 @@ class LatchCourse:
 
     @classmethod
     def of(cls, name: str, stops: Sequence[str], held: Bools, rows: int) -> LatchCourse:
-        """That of a latch, from which stops hold at each row (k, ns), by their labels: on either
+        """The course of a latch, from which stops hold at each row (k, ns), by label: on either
         side of it."""
         mine = [label.rsplit(" ", 1)[0] == name for label in stops]
         if not any(mine):

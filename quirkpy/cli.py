@@ -93,7 +93,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         )
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
-    elif written(asked):
+    elif files_written(asked):
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
@@ -136,7 +136,7 @@ def stamp(path: Path) -> tuple[int, ...] | None:
     return found.st_ino, found.st_mtime_ns, found.st_size
 
 
-def written(asked: argparse.Namespace) -> list[str]:
+def files_written(asked: argparse.Namespace) -> list[str]:
     """The files that the command has written until now."""
     return [repr(str(path)) for path, before in asked.before.items() if stamp(path) != before]
 
@@ -145,7 +145,7 @@ def word_written(asked: argparse.Namespace) -> str:
     """What a command that ends early has left behind."""
     if asked.command is explore:
         return "what was finished stays, and the same command goes on from there"
-    files = written(asked)
+    files = files_written(asked)
     return f"only {', '.join(files)} was written" if files else "nothing was written"
 
 
@@ -441,10 +441,10 @@ def _load_definition(path: Path) -> Any:
 
 def _check_study(study: Study) -> Answer:
     from quirkpy.explore.model.graph import Node, rest_at
-    from quirkpy.rest.reason import told
+    from quirkpy.rest.reason import as_reason
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", as_reason(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices = study.system.bodies, study.count(start)

@@ -186,12 +186,41 @@ def own_parts() -> None:
         qp.Multibody(ball, kind("own", site, 1.0)).acceleration()
 
 
+def measure() -> None:
+    """What may be measured along a run, in which a push ends."""
+    push = qp.Schedule((0.0, 0.05), [(0.0, 0.01, 0.0), (0.0, 0.0, 0.0)])
+    a, b, hinge = cubes()
+    run = qp.Multibody(a, b, hinge, qp.Load("push", b, force=push)).simulate(0.1)
+    assert all(len(values) == len(run.t) for values in (run["push"].load, run["hinge"].load))
+    assert len(run.table(["hinge.angle", "B.position"])["t"]) == len(run.t)
+
+
+def fly_many() -> None:
+    """Two runs in one call."""
+    system = hang_cube()
+    system.simulate_many([system.initial, system.initial], duration=0.1)
+
+
+def float_away() -> None:
+    """Two bodies on a damped spring, which drift at rest beside each other."""
+    drift = (0.0, 0.0, 0.1)
+    near = qp.Body.sphere("near", 0.1, 1.0, velocity=drift)
+    far = qp.Body.sphere("far", 0.1, 1.0, position=(1.0, 0.0, 0.0), velocity=drift)
+    spring = qp.Spring("spring", near, far, stiffness=1.0, rest_length=1.0, damping=1.0)
+    system = qp.Multibody(near, far, spring)
+    system.settle(evaluations=10_000)
+    run = system.simulate(0.1)
+    assert len(run["spring"].length) == len(run.t)
+
+
 #: In which order the first process exercises kernels; further ones begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
-    move, explore, rest, look, collide, against_a_stop, stiffly, own_parts,
+    move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
+    float_away,
 )  # fmt: skip
 OTHERS: tuple[Callable[[], None], ...] = (
-    look, stiffly, own_parts, collide, against_a_stop, explore, rest, move,
+    look, stiffly, own_parts, collide, against_a_stop, fly_many, measure, float_away, explore, rest,
+    move,
 )  # fmt: skip
 
 

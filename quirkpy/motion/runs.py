@@ -43,7 +43,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import numbers, show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
-from quirkpy.tables.compile import rewritten
+from quirkpy.tables.compile import rewrite_arrays
 from quirkpy.tables.tables import CALLBACK, Tables
 
 T = TypeVar("T")
@@ -313,7 +313,7 @@ def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> RunGroup:
         check_end(t, runs.duration)
     numbers = Numbers.none(len(which))
     if cases.parameters:
-        arrays = [rewritten(base.tables, cases.changes(k))[0] for k in which.tolist()]
+        arrays = [rewrite_arrays(base.tables, cases.changes(k))[0] for k in which.tolist()]
         numbers = Numbers.of(base.selection, arrays)
     runs.samples.t[which] = starts.t[:, None] + runs.times
     group = RunGroup(

@@ -153,7 +153,7 @@ def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> flo
 def characteristic(around: Vicinity, spins: Bools) -> int | None:
     """The Euler characteristic of all poses, with that of bodies that spin as they like left out;
     None where it is not known, or where energy is not known to grow in all directions far away."""
-    layout, counted = around.layout, sprung(around)
+    layout, counted = around.layout, find_sprung(around)
     kinds, motions = layout.tree.nodes[:-1, NODE], layout.tree.motions
     if not plain(around) or (
         counted[kinds == TURN_NODE].any() and springs_of(around)
@@ -181,7 +181,7 @@ def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
     """The Euler characteristic of all poses between stops, of a tree whose hinges and slides these
     bound to both sides; hinges that springs hold need none, and freely turning ones make it zero.
     None where it is not known."""
-    layout, counted = around.layout, sprung(around)
+    layout, counted = around.layout, find_sprung(around)
     kinds, turning = layout.tree.nodes[:-1, NODE], False
     single = np.isin(kinds, (TURN_NODE, SLIDE_NODE))
     known = (single | (kinds == FIXED_NODE)).all() and single.sum() == around.freedoms
@@ -200,7 +200,7 @@ def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
 
 def turns_of(around: Vicinity, box: RangeBox) -> dict[int, tuple[float, float]]:
     """The bounds of hinges between stops of which no spring counts whole turns [rad]."""
-    kinds, counted = around.layout.tree.nodes[:-1, NODE], sprung(around)
+    kinds, counted = around.layout.tree.nodes[:-1, NODE], find_sprung(around)
     free = np.flatnonzero((kinds == TURN_NODE) & ~counted)
     bounds = {c: box.bounds(c) for b in free for c in coordinates_of(around, int(b))}
     return {c: ends for c, ends in bounds.items() if all(map(math.isfinite, ends))}
@@ -246,7 +246,7 @@ def spinning(around: Vicinity) -> Bools:
     return out
 
 
-def sprung(around: Vicinity) -> Bools:
+def find_sprung(around: Vicinity) -> Bools:
     """Which bodies hang on a hinge or a slide that a spring of its own holds (nb,)."""
     layout, (what, numbers) = around.layout, acting(around)
     chosen = what[

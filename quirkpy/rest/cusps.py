@@ -70,7 +70,7 @@ class Cusps:
         if not left:
             return None
         k = int(rng.choice(left))
-        found = brought(around, *self.springs[k], rng)
+        found = bring_sites_near(around, *self.springs[k], rng)
         self.failures[k] = self.failures[k] + 1.0 if found is None else -math.inf
         return found
 
@@ -81,9 +81,13 @@ class Cusps:
         move there."""
         if self.failures[k] >= FAILURES:
             return None, 0
-        near = brought(around, *self.springs[k], rng, NEAREST_ENDS, NEAREST_ENDS)
+        near = bring_sites_near(around, *self.springs[k], rng, NEAREST_ENDS, NEAREST_ENDS)
         self.failures[k] = self.failures[k] + 1.0 if near is None else -math.inf
-        met = None if near is None else brought(near[0], *self.springs[k], rng, ENDS_MET, ENDS_MET)
+        met = (
+            None
+            if near is None
+            else bring_sites_near(near[0], *self.springs[k], rng, ENDS_MET, ENDS_MET)
+        )
         return (None, 0) if met is None else met
 
     def rest(self, one: int, two: int) -> tuple[float, float]:
@@ -157,7 +161,7 @@ def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:
     return out
 
 
-def brought(
+def bring_sites_near(
     around: Vicinity,
     one: int,
     two: int,

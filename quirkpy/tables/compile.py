@@ -279,7 +279,7 @@ class _Builder:
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """Tables with the rows of some parts written anew, in place of the old ones."""
-    arrays, parts = rewritten(tables, parameters)
+    arrays, parts = rewrite_arrays(tables, parameters)
     lists = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
     for name, k, part in parts:
         lists[name][k] = part
@@ -287,7 +287,7 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     return dataclasses.replace(tables, **arrays, **changed)
 
 
-def rewritten(
+def rewrite_arrays(
     tables: Tables, parameters: Parameters
 ) -> tuple[dict[str, Any], list[tuple[str, int, Part]]]:
     """The arrays that parameters write anew; and the new parts, each with its list and its place

@@ -404,11 +404,10 @@ IN_PICKLES = (
 
 
 def test_functions_are_not_called_by_participles() -> None:
-    """Of modules, but for kernels and what users type; properties may say what something is."""
+    """Of modules, but for what users type; properties may say what something is."""
     outer = [
         f"{path.relative_to(ROOT).as_posix()}: {node.name}"
         for path in SOURCES
-        if "kernels" not in path.parts
         for node in tree(path).body
         if isinstance(node, ast.FunctionDef) and PARTICIPLE.fullmatch(node.name)
     ]

@@ -29,7 +29,7 @@ from quirkpy.kernels.place.sites import (
     act_at,
     add_act_at,
     add_turn_at,
-    carried,
+    join_to_site,
     load_at,
     load_point,
     power_at,
@@ -171,7 +171,7 @@ def act(
 ) -> tuple[Vec, Vec, float]:  # fmt: skip
     """A load at a point carried by a site, and rows that pull and turn it in the same way; returns
     velocity and spin of the point, and the power."""
-    at = carried(site_motion(site, sites, frames), x, frames)
+    at = join_to_site(site_motion(site, sites, frames), x, frames)
     load_at(at, f, torque, wrench)
     act_at(at, f, rows, 0, 0)
     turn_at(at, torque, rows, 1, 0)

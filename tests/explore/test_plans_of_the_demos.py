@@ -93,7 +93,7 @@ def ways(graph: ReconfigurationGraph, cost: str, ambiguous: bool) -> Iterator[Wa
                 fixed, first, start, end = 0.0, 0.0, 0.0, 0.0
                 if cost == "energy":
                     fixed, first = (
-                        max(0.0, o.put_in) + o.holding * o.duration,
+                        max(0.0, o.put_in) + o.holding * o.duration + o.changing,
                         max(0.0, o.switching),
                     )
                     start, end = float(o.start_energy or 0.0), float(o.end_energy or 0.0)

@@ -142,6 +142,7 @@ def test_every_angle_of_every_class_is_found() -> None:
         ("SprungHinges", "rest"),
         ("JointStop", "lower"),
         ("JointStop", "upper"),
+        ("Latch", "at"),
         ("Gear", "offset"),
         ("Prescribed", "motion"),
         ("Sensor", "alignment"),

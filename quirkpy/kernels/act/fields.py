@@ -28,10 +28,10 @@ from quirkpy.kernels.base.hook import call_law
 from quirkpy.kernels.base.matrices import mat9, mixed_transposed, sym6, sym_times
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, norm, scale, sub
 from quirkpy.kernels.place.kinematics import inertia_in_n
-from quirkpy.kernels.place.schedules import scheduled, scheduled_rate
+from quirkpy.kernels.place.schedules import schedule_rate, schedule_value
 from quirkpy.kernels.place.sites import (
-    carried,
     from_site,
+    join_to_site,
     load_at,
     power_at,
     push_at,
@@ -135,8 +135,8 @@ def charges(
     numbers, one, two = elements.numbers, elements.what[e, SCHEDULE1], elements.what[e, SCHEDULE2]
     here = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
     there = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
-    q1 = scheduled(one, t, schedules)[0] if one >= 0 else numbers[e, 0]
-    q2 = scheduled(two, t, schedules)[0] if two >= 0 else numbers[e, 1]
+    q1 = schedule_value(one, t, schedules)[0] if one >= 0 else numbers[e, 0]
+    q2 = schedule_value(two, t, schedules)[0] if two >= 0 else numbers[e, 1]
     d, screening = sub(there.position, here.position), numbers[e, 2]
     distance = norm(d)
     energy = COULOMB * q1 * q2 * math.exp(-screening * distance) / distance
@@ -216,7 +216,7 @@ def bushing(
         s1, scale(-1.0, add(conjugate_torque(phi, gamma), resistance)), sites, frames
     )
     load_at(two, f, torque, wrench)
-    load_at(carried(one, two.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
+    load_at(join_to_site(one, two.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
     power[OUT] += dot(rate, drag) + dot(spin, resistance)
     return 0.5 * (dot(d, g) + dot(phi, gamma))
 
@@ -235,8 +235,8 @@ def wheel(
     )
     motor = 0.0, 0.0, 0.0
     if s >= 0:
-        h = scheduled(s, t, schedules)
-        motor = from_site(site, scale(-1.0, scheduled_rate(s, t, schedules)), sites, frames)
+        h = schedule_value(s, t, schedules)
+        motor = from_site(site, scale(-1.0, schedule_rate(s, t, schedules)), sites, frames)
     at = site_motion(site, sites, frames)
     twist_at(at, add(motor, cross(from_site(site, h, sites, frames), at.spin)), wrench)
     power[INTO] += dot(motor, at.spin)

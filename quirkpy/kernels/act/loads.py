@@ -23,12 +23,12 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import woven, woven_kernel
 from quirkpy.kernels.base.vectors import dot, get3, scale
-from quirkpy.kernels.place.schedules import scheduled
+from quirkpy.kernels.place.schedules import schedule_value
 from quirkpy.kernels.place.sites import (
-    held_by,
     load_at,
     power_at,
     site_motion,
+    turn_with_body,
 )
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import (
@@ -67,12 +67,12 @@ def push(
         elements.what[e, ELEMENT_SITE1],
     )
     if one >= 0:
-        f = scheduled(one, t, schedules)
+        f = schedule_value(one, t, schedules)
     if two >= 0:
-        torque = scheduled(two, t, schedules)
+        torque = schedule_value(two, t, schedules)
     at = site_motion(site, sites, frames)
     if elements.numbers[e, 6] != 0.0:
-        f, torque = held_by(at, f, frames), held_by(at, torque, frames)
+        f, torque = turn_with_body(at, f, frames), turn_with_body(at, torque, frames)
     load_at(at, f, torque, wrench)
     power[INTO] += power_at(at, f, torque)
 

@@ -19,10 +19,10 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, scale, sub
-from quirkpy.kernels.place.schedules import scheduled
+from quirkpy.kernels.place.schedules import schedule_value
 from quirkpy.kernels.place.sites import (
-    carried,
     from_site,
+    join_to_site,
     load_at,
     power_at,
     site_motion,
@@ -60,7 +60,7 @@ schedules: Schedules, sites: Sites,
     axes of the site."""
     m = get3(elements.numbers, e, first)
     if s >= 0:
-        m = scheduled(s, t, schedules)
+        m = schedule_value(s, t, schedules)
     return from_site(site, m, sites, frames)
 
 
@@ -125,7 +125,7 @@ def image(e: int, elements: Elements, sites: Sites, frames: Floats, wrench: Floa
         from_site(face, add(t1, t2), sites, frames),
     )
     load_at(at, f, torque, wrench)
-    load_at(carried(plane, at.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
+    load_at(join_to_site(plane, at.position, frames), scale(-1.0, f), scale(-1.0, torque), wrench)
     return 0.5 * u1 + u2
 
 

@@ -89,7 +89,9 @@ def push_of(
 
 
 @inner
-def apart(e: int, column: int, elements: Elements, sites: Sites, frames: Floats) -> float:
+def measure_distance(
+    e: int, column: int, elements: Elements, sites: Sites, frames: Floats
+) -> float:
     """Distance of the two sites of an element, or its rate."""
     one = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
     two = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
@@ -99,7 +101,7 @@ def apart(e: int, column: int, elements: Elements, sites: Sites, frames: Floats)
 
 
 @inner
-def measured(
+def measure(
     k: int, t: float, y: Floats, measures: Measures, elements: Elements, joints: Joints,
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
 ) -> float:  # fmt: skip
@@ -114,7 +116,7 @@ def measured(
     if kind == SITE_NUMBER:
         return site_number(row, column, measures.sites, frames)
     if kind == ELEMENT_LENGTH:
-        return apart(row, column, elements, sites, frames)
+        return measure_distance(row, column, elements, sites, frames)
     measures.one[0] = row
     applied_loads(
         t, measures.one, elements, joints, schedules, bodies, sites, frames, measures.wrench,
@@ -136,7 +138,7 @@ def measures_along(
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
         for n in range(measures.what.shape[0]):
-            out[k, n] = measured(
+            out[k, n] = measure(
                 n, t[k], states[k], measures, elements, here, schedules, bodies, sites, frames
             )
 

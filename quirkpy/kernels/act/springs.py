@@ -15,7 +15,7 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.base.compiled import woven
 from quirkpy.kernels.base.vectors import dot, norm, scale, sub
 from quirkpy.kernels.place.kinematics import along, coordinate_axis, joint_coordinate, turning_rate
-from quirkpy.kernels.place.sites import carried, push_at, site_motion, twist_at
+from quirkpy.kernels.place.sites import join_to_site, push_at, site_motion, twist_at
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
@@ -118,7 +118,7 @@ def push_coordinate(
         pulled = one
         if kind == TRAVEL:  # both forces act at site 2: the line of the slide turns with site 1
             f = scale(push, coordinate_axis(c, joints, sites, frames))
-            pulled = carried(one, two.position, frames)
+            pulled = join_to_site(one, two.position, frames)
         else:
             d = sub(two.position, one.position)
             f = scale(push, along(d, norm(d)))

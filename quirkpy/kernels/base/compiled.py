@@ -33,7 +33,7 @@ SETTINGS: dict[str, Any] = {"error_model": "numpy"}
 GIVEN: dict[str, Any] = {**SETTINGS, "_nrt": False}
 
 
-def compiled(kind: Any, **options: Any) -> Callable[[Any], Any]:
+def compile_with(kind: Any, **options: Any) -> Callable[[Any], Any]:
     """The decorator of kernels that numba compiles so, which become what a compiler makes of them;
     it is kept."""
 
@@ -57,20 +57,22 @@ def plain_template(ask: Any, arguments: Any, named: dict[str, Any]) -> Any:
 
 WITHOUT_WRAPPERS: dict[str, Any] = {"no_cpython_wrapper": True, "no_cfunc_wrapper": True}
 #: The decorator of kernels that Python calls.
-kernel: Any = compiled(StandingCompiler, **GIVEN)
+kernel: Any = compile_with(StandingCompiler, **GIVEN)
+#: Of one that threads call side by side: Python goes on meanwhile.
+side_by_side: Any = compile_with(StandingCompiler, **GIVEN, nogil=True)
 #: Of those that make arrays.
-allocating: Any = compiled(StandingCompiler, **SETTINGS)
+allocating: Any = compile_with(StandingCompiler, **SETTINGS)
 #: Of those that only kernels call, and that become a part of each of these.
-inner: Any = compiled(IngredientCompiler, **GIVEN, **WITHOUT_WRAPPERS)
+inner: Any = compile_with(IngredientCompiler, **GIVEN, **WITHOUT_WRAPPERS)
 #: Of long ones that only kernels call: machine code of their own, once, which these call.
-shared: Any = compiled(StandingCompiler, **GIVEN, **WITHOUT_WRAPPERS)
+shared: Any = compile_with(StandingCompiler, **GIVEN, **WITHOUT_WRAPPERS)
 #: Of those that LLVM is to write into their callers: a call hands over every array as seven
 #: numbers.
-woven: Any = compiled(IngredientCompiler, **GIVEN, **WITHOUT_WRAPPERS, forceinline=True)
+woven: Any = compile_with(IngredientCompiler, **GIVEN, **WITHOUT_WRAPPERS, forceinline=True)
 #: The same for kernels that Python calls as well.
-woven_kernel: Any = compiled(KernelCompiler, **GIVEN, forceinline=True)
+woven_kernel: Any = compile_with(KernelCompiler, **GIVEN, forceinline=True)
 #: Of long ones with one caller: numba writes them into the caller.
-inlined: Any = compiled(KernelCompiler, **GIVEN, inline="always")
+inlined: Any = compile_with(KernelCompiler, **GIVEN, inline="always")
 
 
 class Notice(event.Listener):

@@ -7,14 +7,14 @@ from quirkpy.kernels.base.arrays import Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import add, cross, get3, get4, scale, sub
-from quirkpy.kernels.place.members import turned_by
+from quirkpy.kernels.place.members import turn_by
 from quirkpy.maths.types import Floats
 
 
 @inner
-def seen_from(rows: Floats, k: int, a: Vec) -> Vec:
+def turn_to_body(rows: Floats, k: int, a: Vec) -> Vec:
     """A vector in N in the axes of body k."""
-    return turned_by((rows[k, Q], -rows[k, Q + 1], -rows[k, Q + 2], -rows[k, Q + 3]), a)
+    return turn_by((rows[k, Q], -rows[k, Q + 1], -rows[k, Q + 2], -rows[k, Q + 3]), a)
 
 
 @inner
@@ -23,7 +23,7 @@ def carried_along(
 ) -> tuple[Vec, Vec]:
     """Velocity in N and angular velocity in body axes of body k, as the whole carries it."""
     turn, arm = get3(turning, k, 0), sub(get3(rows, k, R), get3(centre, k, 0))
-    return add(get3(velocity, k, 0), cross(turn, arm)), seen_from(rows, k, turn)
+    return add(get3(velocity, k, 0), cross(turn, arm)), turn_to_body(rows, k, turn)
 
 
 @kernel
@@ -73,6 +73,6 @@ def turn_axes(states: Floats, out: Floats) -> None:
                     1.0 if axis == 1 else 0.0,
                     1.0 if axis == 2 else 0.0,
                 )
-                turned = turned_by(q, one)
+                turned = turn_by(q, one)
                 for j in range(3):
                     out[i, k, axis, j] = turned[j]

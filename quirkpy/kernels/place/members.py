@@ -13,7 +13,7 @@ from quirkpy.maths.types import Floats, Ints
 
 
 @inner
-def turned_by(q: Four, a: Vec) -> Vec:
+def turn_by(q: Four, a: Vec) -> Vec:
     """A vector turned by a unit quaternion w x y z."""
     u = q[1], q[2], q[3]
     across = cross(u, a)
@@ -24,8 +24,8 @@ def turned_by(q: Four, a: Vec) -> Vec:
 def put_moved(row: Floats, i: int, r: Vec, q: Four, v: Vec, omega: Vec, place: Vec) -> None:
     """Write place and velocity of the point that lies at `place` [m], in body axes, from a mass
     centre."""
-    put3(row, i, R, add(r, turned_by(q, place)))
-    put3(row, i, V, add(v, turned_by(q, cross(omega, place))))
+    put3(row, i, R, add(r, turn_by(q, place)))
+    put3(row, i, V, add(v, turn_by(q, cross(omega, place))))
 
 
 @kernel
@@ -46,7 +46,7 @@ def spread(
             w, u, t, x = q[0], (q[1], q[2], q[3]), turn[i, 0], get3(turn, i, 1)
             out[k, i, Q] = w * t - (u[0] * x[0] + u[1] * x[1] + u[2] * x[2])
             put3(out[k], i, Q + 1, add(add(scale(w, x), scale(t, u)), cross(u, x)))
-            put3(out[k], i, OMEGA, turned_by((t, -x[0], -x[1], -x[2]), omega))
+            put3(out[k], i, OMEGA, turn_by((t, -x[0], -x[1], -x[2]), omega))
         for m in range(states.shape[1] - clusters):
             for j in range(STATE_WIDTH):
                 out[k, cluster.shape[0] + m, j] = states[k, clusters + m, j]

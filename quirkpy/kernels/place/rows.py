@@ -42,7 +42,7 @@ from quirkpy.kernels.place.sites import (
     act_at,
     add_act_at,
     add_turn_at,
-    carried,
+    join_to_site,
     site_axis,
     site_motion,
     turn_at,
@@ -91,7 +91,9 @@ def point_row(
     if table.what[row, ROW_KIND] == LINE:
         e = site_axis(s1, table.what[row, ROW_AXIS1], sites, frames)
         rows[i, PHI] = dot(e, d) - table.numbers[row, ROW_VALUE]
-        pulled = carried(one, two.position, frames)  # the axis turns with site 1 and meets d there
+        pulled = join_to_site(
+            one, two.position, frames
+        )  # the axis turns with site 1 and meets d there
         extra = 2.0 * dot(cross(one.spin, e), rate) + dot(centripetal(one.spin, e), d)
     else:
         length = norm(d)
@@ -131,7 +133,7 @@ def coordinate_row(
     pulled = one
     if joints.coordinates[c, COORDINATE_KIND] == TRAVEL:
         e = coordinate_axis(c, joints, sites, frames)
-        x, pulled = dot(e, d), carried(one, two.position, frames)
+        x, pulled = dot(e, d), join_to_site(one, two.position, frames)
         extra = 2.0 * dot(cross(one.spin, e), rate) + dot(centripetal(one.spin, e), d)
     else:
         x = norm(d)

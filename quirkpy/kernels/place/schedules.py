@@ -87,7 +87,7 @@ def product_value(s: int, t: float, schedules: Schedules) -> Vec:
 
 
 @inner
-def scheduled(s: int, t: float, schedules: Schedules) -> Vec:
+def schedule_value(s: int, t: float, schedules: Schedules) -> Vec:
     """Value of schedule s at time t."""
     if schedules.spans[s, INTERPOLATION] != SUM:
         return product_value(s, t, schedules)
@@ -174,6 +174,6 @@ def schedule_motion(s: int, t: float, schedules: Schedules) -> tuple[float, floa
 
 
 @inner
-def scheduled_rate(s: int, t: float, schedules: Schedules) -> Vec:
+def schedule_rate(s: int, t: float, schedules: Schedules) -> Vec:
     """Slope [1/s] of schedule s at time t; at a knot that of what follows."""
     return motion_of(s, t, schedules)[1]

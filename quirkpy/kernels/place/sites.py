@@ -89,7 +89,7 @@ def part_of(b: int, a: Vec, frames: Floats) -> SiteMotion:
 
 
 @woven
-def joined(b: int, x: Vec, frames: Floats) -> SiteMotion:
+def join_to_body(b: int, x: Vec, frames: Floats) -> SiteMotion:
     """A point x [m] of N, taken as part of body b."""
     return point_motion(b, sub(x, get3(frames, b, POSITION)), frames)
 
@@ -107,9 +107,9 @@ def site_motion(site: int, sites: Sites, frames: Floats) -> SiteMotion:
 
 
 @woven
-def carried(at: SiteMotion, x: Vec, frames: Floats) -> SiteMotion:
+def join_to_site(at: SiteMotion, x: Vec, frames: Floats) -> SiteMotion:
     """A point x [m] of N, taken as joined rigidly to a site."""
-    return joined(at.body, x, frames)
+    return join_to_body(at.body, x, frames)
 
 
 @woven
@@ -143,7 +143,7 @@ def to_site(site: int, a: Vec, sites: Sites, frames: Floats) -> Vec:
 
 
 @woven
-def held_by(at: SiteMotion, a: Vec, frames: Floats) -> Vec:
+def turn_with_body(at: SiteMotion, a: Vec, frames: Floats) -> Vec:
     """Components along the axes of the body that a site is on, and turns with -> N."""
     return from_body(at.body, a, frames)
 
@@ -203,7 +203,7 @@ def power_at(at: SiteMotion, f: Vec, torque: Vec) -> float:
 @kernel
 def load_point(b: int, x: Vec, f: Vec, torque: Vec, frames: Floats, wrench: Floats) -> None:
     """Add a force at the point x [m] of N, taken as part of body b, and a couple."""
-    load_at(joined(b, x, frames), f, torque, wrench)
+    load_at(join_to_body(b, x, frames), f, torque, wrench)
 
 
 # --- what a row that acts at a site asks of its body ----------------------------------------------

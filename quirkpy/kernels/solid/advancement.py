@@ -18,7 +18,7 @@ from quirkpy.kernels.base.matrices import mat9
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, norm, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.solid.curves import bounds_of, fill_curve, largest, pose_at, relative_row
-from quirkpy.kernels.solid.distance import apart
+from quirkpy.kernels.solid.distance import solid_distance
 from quirkpy.kernels.solid.solids import (
     HALF,
     REACH,
@@ -27,10 +27,10 @@ from quirkpy.kernels.solid.solids import (
     SOLID_KIND,
     SOLID_POINT,
     Solids,
+    axes_in,
     extent,
-    seen_from,
-    turned,
-    turned_back,
+    turn_back_by_matrix,
+    turn_by_matrix,
 )
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats, Ints
@@ -76,10 +76,12 @@ def bound_along(
     m = add(n, scale(d, cross(n, w)))
     if second:
         m = sub(scale(2.0, n), m)
-        back = dot(m, sub(p, y)) + extent(one, a, turned_back(A, m)) - d * dot(n, rate)
-        return dot(n, q) - extent(two, b, turned_back(B, n)) - back
+        back = dot(m, sub(p, y)) + extent(one, a, turn_back_by_matrix(A, m)) - d * dot(n, rate)
+        return dot(n, q) - extent(two, b, turn_back_by_matrix(B, n)) - back
     far = dot(n, sub(add(y, scale(d, rate)), p)) + dot(m, q)
-    return far - extent(two, b, turned_back(B, m)) - extent(one, a, turned_back(A, n))
+    return (
+        far - extent(two, b, turn_back_by_matrix(B, m)) - extent(one, a, turn_back_by_matrix(A, n))
+    )
 
 
 @inner
@@ -93,11 +95,13 @@ def look(
     p, A = get3(solids.numbers, i, SOLID_POINT), mat9(solids.numbers, i, SOLID_AXES)
     y, turn, rate, spin = pose_at(s, curve)
     T = rotation_matrix(turn[0], turn[1], turn[2], turn[3])
-    q, w = turned(T, get3(solids.numbers, j, SOLID_POINT)), turned(T, spin)
+    q, w = turn_by_matrix(T, get3(solids.numbers, j, SOLID_POINT)), turn_by_matrix(T, spin)
     B = product(T, mat9(solids.numbers, j, SOLID_AXES))
-    gap, n, _, _ = apart(one, a, two, b, turned_back(A, sub(add(y, q), p)), seen_from(A, B))
+    gap, n, _, _ = solid_distance(
+        one, a, two, b, turn_back_by_matrix(A, sub(add(y, q), p)), axes_in(A, B)
+    )
     speed, bend, turning, twisting = limits
-    n, d = turned(A, n), max(left, right)
+    n, d = turn_by_matrix(A, n), max(left, right)
     reach = norm(q) + solids.numbers[j, REACH]
     bound = gap - (speed + turning * reach) * d
     low = min(
@@ -117,9 +121,9 @@ def look(
 @inner
 def product(a: Mat, b: Mat) -> Mat:
     """A B."""
-    x = turned(a, (b[0], b[3], b[6]))
-    y = turned(a, (b[1], b[4], b[7]))
-    z = turned(a, (b[2], b[5], b[8]))
+    x = turn_by_matrix(a, (b[0], b[3], b[6]))
+    y = turn_by_matrix(a, (b[1], b[4], b[7]))
+    z = turn_by_matrix(a, (b[2], b[5], b[8]))
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 

@@ -14,7 +14,7 @@ import math
 from quirkpy.kernels.base.arrays import Mat, Vec
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, cross, dot, scale, sub
-from quirkpy.kernels.solid.solids import turned, turned_back
+from quirkpy.kernels.solid.solids import turn_back_by_matrix, turn_by_matrix
 
 #: An edge that crosses another gives an axis; edges closer to parallel than this [rad] give none:
 #: faces do then.
@@ -85,7 +85,7 @@ def on_edges(i: int, j: int, a: Vec, b: Vec, c: Vec, R: Mat, m: Vec) -> float:
 
 
 @inner
-def told_apart(a: Vec, b: Vec, c: Vec, R: Mat, small: float) -> tuple[float, Vec]:
+def separate(a: Vec, b: Vec, c: Vec, R: Mat, small: float) -> tuple[float, Vec]:
     """How far they are apart on the best axis, and which it is: one of two edges only where it is
     better by `small`."""
     best, n = on_faces(a, b, c, R)
@@ -101,7 +101,7 @@ def told_apart(a: Vec, b: Vec, c: Vec, R: Mat, small: float) -> tuple[float, Vec
 
 
 @inner
-def clamped(x: float, most: float) -> float:
+def clamp(x: float, most: float) -> float:
     """x, within -most and most."""
     return min(most, max(-most, x))
 
@@ -109,7 +109,7 @@ def clamped(x: float, most: float) -> float:
 @inner
 def within(half: Vec, y: Vec) -> Vec:
     """The point of a box that is nearest to another."""
-    return clamped(y[0], half[0]), clamped(y[1], half[1]), clamped(y[2], half[2])
+    return clamp(y[0], half[0]), clamp(y[1], half[1]), clamp(y[2], half[2])
 
 
 @inner
@@ -128,7 +128,7 @@ def nearest_corner(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec]:
     points."""
     best, p, q = math.inf, c, c
     for k in range(8):
-        y = add(c, turned(R, corner(b, k)))
+        y = add(c, turn_by_matrix(R, corner(b, k)))
         x = within(a, y)
         d = sub(y, x)
         square = dot(d, d)
@@ -136,12 +136,12 @@ def nearest_corner(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec]:
             best, p, q = square, x, y
     for k in range(8):
         x = corner(a, k)
-        z = turned_back(R, sub(x, c))
+        z = turn_back_by_matrix(R, sub(x, c))
         y = within(b, z)
         d = sub(z, y)
         square = dot(d, d)
         if square < best:
-            best, p, q = square, x, add(c, turned(R, y))
+            best, p, q = square, x, add(c, turn_by_matrix(R, y))
     return best, p, q
 
 
@@ -156,9 +156,9 @@ def between_edges(
     the place along them is uncertain by rounding over the sine; the distance then changes by the
     product of the two."""
     d = sub(y, x)
-    s = clamped(dot(cross(d, axis), m) / sine, ai)
-    t = clamped(s * axis[i] - dot(axis, d), bj)
-    s = clamped(d[i] + t * axis[i], ai)
+    s = clamp(dot(cross(d, axis), m) / sine, ai)
+    t = clamp(s * axis[i] - dot(axis, d), bj)
+    s = clamp(d[i] + t * axis[i], ai)
     return add(x, unit(i, s)), add(y, scale(t, axis))
 
 
@@ -194,7 +194,7 @@ def boxes_apart(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec, Vec, Vec]:
     """Distance of two boxes, below zero the depth; its direction, and the points of the first and
     of the second."""
     small = BOX_ROUNDING * (a[0] + a[1] + a[2] + b[0] + b[1] + b[2])
-    gap, n = told_apart(a, b, c, R, small)
+    gap, n = separate(a, b, c, R, small)
     back = scale(min(gap, 0.0), n)  # where they overlap, the second is drawn back until they touch
     c = sub(c, back)
     square, p, q = nearest_corner(a, b, c, R)

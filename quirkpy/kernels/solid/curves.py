@@ -16,7 +16,7 @@ from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, VELOCITY_WIDTH, Q, R, V
 from quirkpy.kernels.base.vectors import Four, add, cross, dot, get3, get4, norm, put3, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
-from quirkpy.kernels.solid.solids import turned_back
+from quirkpy.kernels.solid.solids import turn_back_by_matrix
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.maths.types import Bools, Floats, Ints
 
@@ -230,15 +230,15 @@ def relative_row(k: int, i: int, j: int, states: Floats, bends: Floats, out: Flo
     r1, q1, v1, w1, a1, b1 = motion_of(k, i, states, bends)
     r2, q2, v2, w2, a2, b2 = motion_of(k, j, states, bends)
     A = rotation_matrix(q1[0], q1[1], q1[2], q1[3])
-    y, u = turned_back(A, sub(r2, r1)), turned_back(A, sub(v2, v1))
+    y, u = turn_back_by_matrix(A, sub(r2, r1)), turn_back_by_matrix(A, sub(v2, v1))
     rate = sub(u, cross(w1, y))
-    bend = sub(turned_back(A, sub(a2, a1)), cross(w1, u))
+    bend = sub(turn_back_by_matrix(A, sub(a2, a1)), cross(w1, u))
     bend = sub(sub(bend, cross(b1, y)), cross(w1, rate))
     q = between(q1, q2)
     B = rotation_matrix(q[0], q[1], q[2], q[3])
-    carried = turned_back(B, w1)
+    carried = turn_back_by_matrix(B, w1)
     w = sub(w2, carried)
-    turning = add(sub(b2, turned_back(B, b1)), cross(w, carried))
+    turning = add(sub(b2, turn_back_by_matrix(B, b1)), cross(w, carried))
     half = times(q, scale(0.5, w))
     put3(out, k, PLACE, y)
     put4(out, k, TURN, q)

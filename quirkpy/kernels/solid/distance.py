@@ -26,11 +26,11 @@ from quirkpy.kernels.solid.solids import (
     SOLID_KIND,
     SPHERE,
     Solids,
+    axes_in,
     extent,
     point_apart,
-    seen_from,
-    turned,
-    turned_back,
+    turn_back_by_matrix,
+    turn_by_matrix,
 )
 from quirkpy.maths.types import Floats, Ints
 
@@ -61,7 +61,7 @@ GAP, NORMAL, POINT1, POINT2, ANSWER_WIDTH = 0, 1, 4, 7, 10
 def gap_along(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, n: Vec) -> float:
     """How far two solids are apart along a unit vector n; no direction gives more than their
     distance."""
-    return dot(n, c) - extent(one, a, n) - extent(two, b, turned_back(R, n))
+    return dot(n, c) - extent(one, a, n) - extent(two, b, turn_back_by_matrix(R, n))
 
 
 @inner
@@ -95,7 +95,9 @@ def likely_direction(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> tupl
 
 
 @inner
-def improved(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, gap: float, n: Vec) -> Apart:
+def improve_direction(
+    one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, gap: float, n: Vec
+) -> Apart:
     """The best direction that can be reached from n, on which the solids are as far apart as
     `gap`."""
     size = norm(a) + norm(b)
@@ -120,25 +122,27 @@ def close(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat, near: Vec) -> Apar
     good one."""
     gap, n = likely_direction(one, a, two, b, c, R)
     gap, n = better(one, a, two, b, c, R, near, gap, n)
-    gap, n, p, q = improved(one, a, two, b, c, R, gap, n)
+    gap, n, p, q = improve_direction(one, a, two, b, c, R, gap, n)
     low, _, m, _, _, _ = gjk(one, scale(SHRUNK, a), two, scale(SHRUNK, b), c, R, n)
     if low > 0.0:
-        other, m, x, y = improved(one, a, two, b, c, R, gap_along(one, a, two, b, c, R, m), m)
+        other, m, x, y = improve_direction(
+            one, a, two, b, c, R, gap_along(one, a, two, b, c, R, m), m
+        )
         if other > gap:
             return other, m, x, y
     return gap, n, p, q
 
 
 @inner
-def apart(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> Apart:
+def solid_distance(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> Apart:
     """Two solids, in the axes of the first: half lengths a and b, centre c of the second and its
     axes R."""
     if two == SPHERE:
         far, n = point_apart(one, a, c)
         return far - b[0], n, sub(c, scale(far, n)), sub(c, scale(b[0], n))
     if one == SPHERE:
-        far, back = point_apart(two, b, turned_back(R, (-c[0], -c[1], -c[2])))
-        m = turned(R, back)
+        far, back = point_apart(two, b, turn_back_by_matrix(R, (-c[0], -c[1], -c[2])))
+        m = turn_by_matrix(R, back)
         n = -m[0], -m[1], -m[2]
         return far - a[0], n, scale(a[0], n), scale(far, n)
     if one == BOX and two == BOX:
@@ -158,13 +162,13 @@ def apart(one: int, a: Vec, two: int, b: Vec, c: Vec, R: Mat) -> Apart:
 def apart_in_n(i: int, j: int, solids: Solids, poses: Floats) -> Apart:
     """Solids i and j where `poses` says that they are; direction and points in N."""
     x, A = get3(poses, i, POSE_POINT), mat9(poses, i, POSE_AXES)
-    c = turned_back(A, sub(get3(poses, j, POSE_POINT), x))
-    R = seen_from(A, mat9(poses, j, POSE_AXES))
+    c = turn_back_by_matrix(A, sub(get3(poses, j, POSE_POINT), x))
+    R = axes_in(A, mat9(poses, j, POSE_AXES))
     one, two = solids.what[i, SOLID_KIND], solids.what[j, SOLID_KIND]
-    gap, n, p, q = apart(
+    gap, n, p, q = solid_distance(
         one, get3(solids.numbers, i, HALF), two, get3(solids.numbers, j, HALF), c, R
     )
-    return gap, turned(A, n), add(x, turned(A, p)), add(x, turned(A, q))
+    return gap, turn_by_matrix(A, n), add(x, turn_by_matrix(A, p)), add(x, turn_by_matrix(A, q))
 
 
 @kernel

@@ -13,8 +13,8 @@ import math
 from quirkpy.kernels.base.arrays import Mat, Vec
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, dot, norm, scale, sub
-from quirkpy.kernels.solid.simplices import on_segment, on_tetrahedron, on_triangle, weighted
-from quirkpy.kernels.solid.solids import support, turned, turned_back
+from quirkpy.kernels.solid.simplices import on_segment, on_tetrahedron, on_triangle, weigh_corners
+from quirkpy.kernels.solid.solids import support, turn_back_by_matrix, turn_by_matrix
 
 #: The two sides may differ by this share of the size; and most steps, which thin and nearly
 #: parallel solids ask for.
@@ -29,7 +29,7 @@ TOUCH = 1e-14
 @inner
 def farthest(kind: int, half: Vec, c: Vec, R: Mat, d: Vec) -> Vec:
     """The point of the second solid that is farthest in the direction d."""
-    return add(c, turned(R, support(kind, half, turned_back(R, d))))
+    return add(c, turn_by_matrix(R, support(kind, half, turn_back_by_matrix(R, d))))
 
 
 @inner
@@ -72,7 +72,7 @@ def gjk(
         else:
             w3, p3 = w, x
             weights = on_tetrahedron(w0, w1, w2, w3)
-        new = weighted(weights, w0, w1, w2, w3)
+        new = weigh_corners(weights, w0, w1, w2, w3)
         if weights[0] > 0.0 and weights[1] > 0.0 and weights[2] > 0.0 and weights[3] > 0.0:
             return 0.0, 0.0, normal, p, p, steps
         nearer = norm(new)
@@ -81,7 +81,7 @@ def gjk(
             if stalls > MOST_STALLS or nearer > far + TIGHT * size:
                 break
         v, far = new, nearer
-        p = weighted(weights, p0, p1, p2, p3)
+        p = weigh_corners(weights, p0, p1, p2, p3)
         n = 0
         for k in range(4):
             if weights[k] > 0.0:

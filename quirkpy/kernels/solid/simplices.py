@@ -22,7 +22,7 @@ ORIGIN_MISS = 1e-24
 
 
 @inner
-def weighted(weights: Weights, a: Vec, b: Vec, c: Vec, d: Vec) -> Vec:
+def weigh_corners(weights: Weights, a: Vec, b: Vec, c: Vec, d: Vec) -> Vec:
     """The sum of four corners with their weights."""
     return add(
         add(scale(weights[0], a), scale(weights[1], b)),
@@ -90,7 +90,7 @@ def on_tetrahedron(a: Vec, b: Vec, c: Vec, d: Vec) -> Weights:
     ):
         total = va + vb + vc + vd
         out = va / total, vb / total, vc / total, vd / total
-        p = weighted(out, a, b, c, d)
+        p = weigh_corners(out, a, b, c, d)
         if dot(p, p) <= ORIGIN_MISS * max(max(dot(a, a), dot(b, b)), max(dot(c, c), dot(d, d))):
             return out
     out, best = (1.0, 0.0, 0.0, 0.0), math.inf

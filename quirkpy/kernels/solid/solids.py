@@ -78,7 +78,7 @@ def solids(rows: Sequence[tuple[int, Shape, Triple, Nine]]) -> Solids:
 
 
 @inner
-def turned(m: Mat, a: Vec) -> Vec:
+def turn_by_matrix(m: Mat, a: Vec) -> Vec:
     """M a."""
     return (
         m[0] * a[0] + m[1] * a[1] + m[2] * a[2],
@@ -88,7 +88,7 @@ def turned(m: Mat, a: Vec) -> Vec:
 
 
 @inner
-def turned_back(m: Mat, a: Vec) -> Vec:
+def turn_back_by_matrix(m: Mat, a: Vec) -> Vec:
     """M' a."""
     return (
         m[0] * a[0] + m[3] * a[1] + m[6] * a[2],
@@ -98,11 +98,11 @@ def turned_back(m: Mat, a: Vec) -> Vec:
 
 
 @inner
-def seen_from(a: Mat, b: Mat) -> Mat:
+def axes_in(a: Mat, b: Mat) -> Mat:
     """A' B: the axes of b in those of a."""
-    x = turned_back(a, (b[0], b[3], b[6]))
-    y = turned_back(a, (b[1], b[4], b[7]))
-    z = turned_back(a, (b[2], b[5], b[8]))
+    x = turn_back_by_matrix(a, (b[0], b[3], b[6]))
+    y = turn_back_by_matrix(a, (b[1], b[4], b[7]))
+    z = turn_back_by_matrix(a, (b[2], b[5], b[8]))
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 

@@ -5,13 +5,12 @@ schedules, and ends, as it does alone."""
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
-from numba import njit
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.compiled import GIVEN, inlined, inner
+from quirkpy.kernels.base.compiled import inlined, inner, side_by_side
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
@@ -56,8 +55,6 @@ OUT_OF_STEPS, NOT_FLOWN = UNHOLDABLE + 1, -1
 WHY, BATCH_COUNTS = COUNTS_WIDTH, COUNTS_WIDTH + 1
 # What happened, beside what runs note: joints took hold of the start; it rests where branches meet.
 TOOK, BRANCHES = JUMP + 1, JUMP + 2
-#: The decorator of the kernel that threads share: Python goes on meanwhile.
-flying: Any = njit(**GIVEN, nogil=True)
 #: Columns of RunTable.notes: the number of the run, and then those of a note.
 BATCH_NOTE = 1 + NOTE_WIDTH
 # Columns of the desk: the run at work, and the first that is not to be flown; whether that at work
@@ -459,7 +456,7 @@ def go_on(
     return why
 
 
-@flying
+@side_by_side
 def fly(
     desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:

@@ -85,12 +85,12 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
     old, new = run.states[line], run.states[END]
     for i in range(model.bodies.shape[0]):
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
-        way = dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, turned_from(old, new, i))
+        way = dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, rotation_from(old, new, i))
         new[model.bodies.shape[0], PROJECTED] += way
 
 
 @inner
-def overdrawn(run: Run) -> bool:
+def is_overdrawn(run: Run) -> bool:
     """Whether projections have moved more energy than the tolerances explain, step after step: it
     is no motion."""
     if run.clock[CHARGE] == 0.0:
@@ -101,7 +101,7 @@ def overdrawn(run: Run) -> bool:
 
 
 @inner
-def turned_from(old: Floats, new: Floats, i: int) -> Vec:
+def rotation_from(old: Floats, new: Floats, i: int) -> Vec:
     """The rotation vector in N by which body i is turned from one state to another close by."""
     w, a = old[i, Q], get3(old, i, Q + 1)
     u, b = new[i, Q], get3(new, i, Q + 1)

@@ -40,7 +40,7 @@ from quirkpy.kernels.step.watch import (
     TRIAL,
     VALUE,
     Watch,
-    watched,
+    watch_functions,
     watched_stops,
 )
 from quirkpy.kernels.tree.evaluation import Model, Scratch
@@ -100,7 +100,7 @@ def value_within(
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
-    watched(run.states[WITHIN], run.out, model, conditions, scratch, watch)
+    watch_functions(run.states[WITHIN], run.out, model, conditions, scratch, watch)
     watched_stops(
         run.clock[T] + x * run.clock[STEP],
         run.states[WITHIN],

@@ -49,7 +49,7 @@ from quirkpy.kernels.step.watch import (
     go_on,
     keep,
     leaving,
-    watched,
+    watch_functions,
     watched_stops,
 )
 from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH, close_loops
@@ -132,7 +132,7 @@ def settle_end(
         slope(t, END, END_SLOPE, run, model, conditions, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
-    watched(run.states[END], run.out, model, conditions, scratch, watch)
+    watch_functions(run.states[END], run.out, model, conditions, scratch, watch)
     watched_stops(t, run.states[END], model, conditions, scratch, watch, run.out)
     keep(watch, NOW)
 
@@ -156,8 +156,8 @@ def touch_stops(
             if free < -REFUSED_BEYOND and not latch:
                 return s
             if free <= TOUCHING and (free >= -TOUCHING or not latch):
-                shut = decided(s, t, run.states[BEGIN], model, conditions, scratch)
-                if shut and not (latch and not driven(model, scratch)):
+                shut = is_decided(s, t, run.states[BEGIN], model, conditions, scratch)
+                if shut and not (latch and not is_driven(model, scratch)):
                     conditions.stops[s, DECIDED] = 1
                     values[k, VALUE], values[k, GAP] = values[k, VALUE] + LEEWAY, free + LEEWAY
                     continue
@@ -220,13 +220,13 @@ def resolve_stops(
                 slack = True
                 continue
             _, rate = free_of_stop(s, model, conditions, scratch)
-            shut = decided(s, t, y, model, conditions, scratch)
-            if shut and not (stops.numbers[s, LATCH] != 0.0 and not driven(model, scratch)):
+            shut = is_decided(s, t, y, model, conditions, scratch)
+            if shut and not (stops.numbers[s, LATCH] != 0.0 and not is_driven(model, scratch)):
                 if conditions.stops[s, DECIDED] == 0 and rate >= -stops.numbers[s, SETTLE]:
                     conditions.stops[s, DECIDED] = 1
                     values[k, NOW], values[k, GAP + 2] = LEEWAY, LEEWAY
                     continue
-                if driven(model, scratch):
+                if is_driven(model, scratch):
                     run.counts[ANSWER] = s
                     continue
             if rate > SLIGHT * stops.numbers[s, SETTLE]:  # it has just been left
@@ -254,7 +254,7 @@ def resolve_stops(
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
         fill_frames(y, scratch.frames)
-        if contradicted(model, conditions, scratch):
+        if is_contradicted(model, conditions, scratch):
             run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
         y[model.bodies.shape[0], OUT] += before - motion_energy(model, scratch)
@@ -306,7 +306,7 @@ def latch_together(
 
 
 @shared
-def decided(
+def is_decided(
     s: int, t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch
 ) -> bool:
     """Whether the joints alone decide the coordinate of stop s at a state: told to change it and
@@ -334,7 +334,7 @@ def decided(
 
 
 @inner
-def driven(model: Model, scratch: Scratch) -> bool:
+def is_driven(model: Model, scratch: Scratch) -> bool:
     """Whether a joint moves by itself at the rows in the scratch."""
     moving = False
     for k in range(scratch.rows.shape[0] - model.stops.what.shape[0]):
@@ -343,7 +343,7 @@ def driven(model: Model, scratch: Scratch) -> bool:
 
 
 @inner
-def contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> bool:
+def is_contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> bool:
     """Whether velocities after an impact, in the scratch, are not those of the drives, or still
     lead into a stop."""
     stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
@@ -369,11 +369,11 @@ def contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> bool
 
 
 @inner
-def parted(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> int:
+def stop_against_drive(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> int:
     """The number of a stop that holds against a drive, so that one of the two is not where it
     should be at the state just settled; or FIT."""
     stops, held = model.stops, FIT
-    if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not driven(model, scratch):
+    if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not is_driven(model, scratch):
         return FIT
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, HOLDS] != 0:

@@ -16,7 +16,7 @@ from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
-from quirkpy.kernels.step.charges import charge_motion, charge_way, overdrawn
+from quirkpy.kernels.step.charges import charge_motion, charge_way, is_overdrawn
 from quirkpy.kernels.step.events import (
     JUST_CROSSED,
     NEVER,
@@ -37,9 +37,9 @@ from quirkpy.kernels.step.impacts import (
     UNHELD,
     Rows,
     note,
-    parted,
     resolve_stops,
     settle_end,
+    stop_against_drive,
     touch_stops,
 )
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
@@ -85,8 +85,8 @@ from quirkpy.kernels.step.steps import (
     finite,
     first_step,
     forget_misses,
+    has_missed,
     interpolate,
-    missed,
     nearness,
     next_step,
     slope,
@@ -105,7 +105,7 @@ from quirkpy.kernels.step.watch import (
     Watch,
     go_on,
     keep,
-    watched,
+    watch_functions,
     watched_stops,
 )
 from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
@@ -178,7 +178,7 @@ def begin(
     )
     clock[NEAR] = nearness(True, run, scratch)
     clock[ENERGY] = energy_of(model, scratch)
-    watched(run.states[BEGIN], run.out, model, conditions, scratch, watch)
+    watch_functions(run.states[BEGIN], run.out, model, conditions, scratch, watch)
     watched_stops(clock[T], run.states[BEGIN], model, conditions, scratch, watch, run.out)
     keep(watch, VALUE)
     remember_angles(model, conditions, scratch)
@@ -264,7 +264,7 @@ def land(
             project(run.states[END], model, conditions, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
             charge_motion(WITHIN, END, PROJECTED, run, model)
-            if table.counts[EXTRA] >= 0 and missed(WITHIN, run):
+            if table.counts[EXTRA] >= 0 and has_missed(WITHIN, run):
                 clock[H], clock[REFUSED] = (
                     clock[STEP] * (1.001 * first if first < 0.9 else 0.5),
                     1.0,
@@ -336,7 +336,9 @@ def accept(
         weak = int(scratch.report[WHICH])
     settle_end(t, run, model, conditions, scratch, watch)
     charge_way(RAW, run, model, scratch)
-    run.counts[ANSWER] = UNHELD if overdrawn(run) else parted(run, model, conditions, scratch)
+    run.counts[ANSWER] = (
+        UNHELD if is_overdrawn(run) else stop_against_drive(run, model, conditions, scratch)
+    )
     if run.counts[ANSWER] != FIT:  # such an end is none
         return True
     if watch.values.shape[0] > 0:

@@ -15,7 +15,7 @@ from quirkpy.kernels.tree.evaluation import (
     row_of_stop,
     solve,
 )
-from quirkpy.kernels.tree.stops import LATCH, RELEASE, SETTLE, SIDE, solved
+from quirkpy.kernels.tree.stops import LATCH, RELEASE, SETTLE, SIDE, row_response
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 
 #: A rate after an impact that is wrong by this share of `settle` is.
@@ -150,4 +150,4 @@ def change_of_rate(s: int, model: Model, conditions: Conditions, scratch: Scratc
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
     a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
-    return stops.numbers[s, SIDE] * solved(row, a, b, scratch.rows, scratch.work)
+    return stops.numbers[s, SIDE] * row_response(row, a, b, scratch.rows, scratch.work)

@@ -406,7 +406,7 @@ def shares(line: int, less: int, run: Run) -> float:
 
 
 @inner
-def missed(line: int, run: Run) -> bool:
+def has_missed(line: int, run: Run) -> bool:
     """Whether a state in a line, of which END is the projection, misses the joints by so much that
     a shorter step is to be taken."""
     clock = run.clock

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from typing import NamedTuple
 
-from quirkpy.kernels.act.measures import Measures, measured
+from quirkpy.kernels.act.measures import Measures, measure
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inlined, inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
@@ -23,7 +23,7 @@ from quirkpy.kernels.tree.evaluation import (
     joints_at,
     row_of_stop,
 )
-from quirkpy.kernels.tree.stops import LATCH, RELEASE, SIDE, is_latched, solved
+from quirkpy.kernels.tree.stops import LATCH, RELEASE, SIDE, is_latched, row_response
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints
 
@@ -96,7 +96,7 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
-def watched(
+def watch_functions(
     y: Floats,
     acceleration: Floats,
     model: Model,
@@ -121,7 +121,7 @@ def watched(
         elif kind == MEETING:
             watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == MEASURE:
-            x = measured(
+            x = measure(
                 watch.what[k, ONE], conditions.control[TIME], y, watch.measures, model.elements,
                 joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
             )  # fmt: skip
@@ -222,7 +222,7 @@ def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> f
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
     a, b = loops[row, LOOP_BODY1], loops[row, LOOP_BODY2]
-    change = solved(row, a, b, scratch.rows, scratch.work)
+    change = row_response(row, a, b, scratch.rows, scratch.work)
     return stops.numbers[s, SIDE] * (change - scratch.rows[row, GAMMA])
 
 

@@ -11,7 +11,7 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.vectors import add, cross, get3, put3, scale, sub
-from quirkpy.kernels.place.sites import axis_on, joined, point_motion, site_motion_on
+from quirkpy.kernels.place.sites import axis_on, join_to_body, point_motion, site_motion_on
 from quirkpy.kernels.tree.elimination import BIAS, LOAD, POINT
 from quirkpy.kernels.tree.tree import (
     AXIS_NUMBER,
@@ -81,7 +81,7 @@ def aim(
             p = nodes[i, PARENT]
             near = site_motion_on(p, nodes[i, NEAR], sites, frames)
             mine = point_motion(i, get3(work, i, POINT), frames)
-            theirs = joined(p, mine.position, frames)
+            theirs = join_to_body(p, mine.position, frames)
             gap, slip = sub(near.position, mine.position), sub(theirs.velocity, mine.velocity)
             spin = sub(theirs.spin, mine.spin)
             linear = add(scale(of_gap, gap), scale(of_slip, slip))

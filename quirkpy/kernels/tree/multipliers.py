@@ -101,7 +101,7 @@ def coupling(i: int, j: int, ground: int, room: Workspace) -> float:
 
 
 @inner
-def split(m: int, a: Floats) -> bool:
+def factorize(m: int, a: Floats) -> bool:
     """Cholesky's factor of m rows of length one, in place; False where some depend on others."""
     for j in range(m):
         for i in range(j, m):
@@ -148,7 +148,7 @@ def find_multipliers(m: int, bodies: Floats, inverse: Floats, room: Workspace) -
         wanted[i] /= length[i]
         for j in range(i + 1):
             a[i, j] /= length[i] * length[j]
-    if not split(m, a):
+    if not factorize(m, a):
         return False
     solve_split(m, a, wanted)
     for i in range(m):

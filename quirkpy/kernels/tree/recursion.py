@@ -36,7 +36,7 @@ from quirkpy.kernels.base.vectors import (
     turn_back,
 )
 from quirkpy.kernels.place.kinematics import inertia_in_n
-from quirkpy.kernels.place.sites import arm_on, axis_on, joined, point_motion
+from quirkpy.kernels.place.sites import arm_on, axis_on, join_to_body, point_motion
 from quirkpy.kernels.tree.elimination import (
     ACCELERATION,
     ANGULAR,
@@ -123,7 +123,7 @@ def hang_bodies(nodes: Ints, sites: Sites, frames: Floats, work: Floats) -> None
     for i in range(nodes.shape[0] - 1):
         p, kind = nodes[i, PARENT], nodes[i, NODE]
         mine = point_motion(i, get3(work, i, POINT), frames)
-        theirs = joined(p, mine.position, frames)  # o as part of the parent
+        theirs = join_to_body(p, mine.position, frames)  # o as part of the parent
         d = sub(theirs.arm, get3(work, p, POINT))
         w, wp = mine.spin, theirs.spin
         bias = centripetal(wp, d)

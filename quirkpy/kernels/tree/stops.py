@@ -132,7 +132,7 @@ def stop_rows(
 
 
 @inner
-def solved(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
+def row_response(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
     """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing
     moves."""
     out, ground = 0.0, work.shape[0] - 1

@@ -56,11 +56,11 @@ def _address(
     kinds = tuple((name, kind_of(value)) for name, value in arguments.items())
     key = tuple((k, function) for k, function in functions if function is not None), kinds, in_row
     if key not in FORMULA_ADDRESSES:
-        FORMULA_ADDRESSES[key] = _compiled(part, key)
+        FORMULA_ADDRESSES[key] = _compile(part, key)
     return FORMULA_ADDRESSES[key]
 
 
-def _compiled(part: Part, formulas: Formulas) -> int:
+def _compile(part: Part, formulas: Formulas) -> int:
     functions, kinds, in_row = formulas
     if nb.config.DISABLE_JIT:
         PLAIN_LAWS[len(PLAIN_LAWS) + 1] = _chosen(formulas, dict(functions))

@@ -65,7 +65,7 @@ def address_of(force: CompiledForce) -> int:
     """Where the machine code of its law is in this process."""
     form = form_of(force)
     if form not in ADDRESSES:
-        ADDRESSES[form] = _compiled(force, form)
+        ADDRESSES[form] = _compile(force, form)
     return ADDRESSES[form]
 
 
@@ -82,7 +82,7 @@ def kind_of(value: Any) -> int:
     return -len(value) if isinstance(value, tuple) else NUMBER
 
 
-def _compiled(force: CompiledForce, form: Form) -> int:
+def _compile(force: CompiledForce, form: Form) -> int:
     if nb.config.DISABLE_JIT:
         PLAIN_LAWS[len(PLAIN_LAWS) + 1] = _adapter(form, form[0], form[1], [True] * len(form[2]))
         return len(PLAIN_LAWS)

@@ -441,10 +441,10 @@ def _load_definition(path: Path) -> Any:
 
 def _check_study(study: Study) -> Answer:
     from quirkpy.explore.model.graph import Node, rest_at
-    from quirkpy.rest.reason import as_reason
+    from quirkpy.rest.reason import told
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", as_reason(""), 0.0, ())
+    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices = study.system.bodies, study.count(start)

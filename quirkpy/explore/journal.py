@@ -23,7 +23,7 @@ from quirkpy.explore.run.records import Record, Told, check_outcome, check_reach
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import readable
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import as_reason, reason_of
+from quirkpy.rest.reason import reason_of, told
 
 #: One zero for all outcomes: most figures of most of them are none.
 ZERO = 0.0
@@ -413,7 +413,7 @@ def text_of(record: Record) -> str:
         "reached": record.reached,
     }
     made |= {} if record.way is None else {"way": encode_way(record.way)}
-    reasons = [as_reason(at[key]).data() for at, key in reasons_in(made)]
+    reasons = [told(at[key]).data() for at, key in reasons_in(made)]
     return json.dumps(made | {"reasons": reasons} if any(reasons) else made)
 
 
@@ -497,7 +497,7 @@ def outcome_of(row: list[Any]) -> Outcome:
     figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
     values = dict(zip(Outcome._fields, figures, strict=True))
     # few different ones, in many outcomes
-    values |= {"kind": intern(values["kind"]), "reason": as_reason(values["reason"])}
+    values |= {"kind": intern(values["kind"]), "reason": told(values["reason"])}
     values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
     values["parts"] = tuple(intern(name) for name in values["parts"])
     values["leavings"] = tuple(

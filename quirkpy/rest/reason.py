@@ -142,8 +142,8 @@ class Reason(str):
 
     def __reduce__(self) -> tuple[Any, ...]:
         if self.kind == TOLD:
-            return as_reason, (str(self),)
-        return shared_reason, (self.kind, self.parts, self.numbers, self.why)
+            return told, (str(self),)
+        return shared, (self.kind, self.parts, self.numbers, self.why)
 
     def rename(self, other: Renaming) -> Reason | None:
         """The reason where things are called otherwise; None where new names are not known."""
@@ -154,7 +154,7 @@ class Reason(str):
         parts = self.parts if of == "words" or not self.parts else other(of, self.parts)
         if parts is None or None in within:
             return None
-        return shared_reason(self.kind, tuple(parts), self.numbers, why)
+        return shared(self.kind, tuple(parts), self.numbers, why)
 
     def data(self) -> list[Any] | None:
         """What the reason was made of, as plain values; None where the text says all."""
@@ -170,7 +170,7 @@ def _intern(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Re
     return Reason(kind, parts, numbers)
 
 
-def shared_reason(
+def shared(
     kind: str,
     parts: tuple[str, ...] = (),
     numbers: tuple[float, ...] = (),
@@ -191,7 +191,7 @@ def _reason_of_text(text: str) -> Reason:
     return PLAIN.get(text) or Reason._of(str(text), TOLD)
 
 
-def as_reason(text: str) -> Reason:
+def told(text: str) -> Reason:
     """A text as a reason: itself, where it is one; that which says so without naming anything; or
     one of which no more is known."""
     if not isinstance(text, str):
@@ -202,7 +202,7 @@ def as_reason(text: str) -> Reason:
 def reason_of(text: str, data: Any) -> Reason:
     """The reason that a text and `Reason.data` describe; raises ValueError, TypeError or
     LookupError where they do not describe the same."""
-    found = as_reason(text) if data is None else _decode(data)
+    found = told(text) if data is None else _decode(data)
     if found != text or json.dumps(found.data()) != json.dumps(data):
         raise ValueError("its reason is worded otherwise")
     return found
@@ -213,8 +213,8 @@ def _decode(data: Any) -> Reason:
     kind, parts, numbers, why = data
     if not all(type(part) is str for part in parts) or not all(type(x) is float for x in numbers):
         raise TypeError("what its reason names is none")
-    within = tuple(as_reason(one) if isinstance(one, str) else _decode(one) for one in why)
-    return shared_reason(kind, tuple(parts), tuple(numbers), within)
+    within = tuple(told(one) if isinstance(one, str) else _decode(one) for one in why)
+    return shared(kind, tuple(parts), tuple(numbers), within)
 
 
 # --- texts of earlier versions --------------------------------------------------------------------

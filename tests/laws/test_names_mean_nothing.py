@@ -33,9 +33,9 @@ from quirkpy.rest.reason import (
     WORDINGS,
     Of,
     Reason,
-    as_reason,
     parse_reason,
     reason_of,
+    told,
 )
 from tests.doomed import runs_in
 from tests.random_studies import Copy, random_study
@@ -391,7 +391,7 @@ def test_every_kind_in_any_names(names: tuple[str, str, str]) -> None:
             assert (found, data_of(found)) == (after, data_of(after))
         with pytest.raises(AttributeError, match="does not change"):
             reason.parts = ()  # type: ignore[misc]
-        alone = as_reason(str(text))
+        alone = told(str(text))
         assert alone == reason
         assert alone.kind == (reason.kind if text in PLAIN else TOLD)
         assert (alone.rename(lambda of, parts: parts) is None) == (text not in PLAIN)

@@ -27,7 +27,7 @@ from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.motion.interpolation import bends_of, fastest, rows_of
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import as_reason
+from quirkpy.rest.reason import told
 
 #: Two coordinates in the first body; two speeds in it and one, without a coordinate, in the third.
 LAYOUT = StateLayout.of((2, 0, 0), (2, 0, 1))
@@ -274,7 +274,7 @@ def test_records_of_nodes_keep_tails() -> None:
     """And say nothing of what is empty; what is no tail is refused."""
     for further in (START, np.zeros(0)):
         state = dataclasses.replace(rigid().initial, further=further)
-        node = Node(0, state, (), "stable", as_reason("meet, rises"), 0.0, ())
+        node = Node(0, state, (), "stable", told("meet, rises"), 0.0, ())
         record = json.loads(json.dumps(node_record(node)))
         check_reached(record)
         assert ("further" in record) == bool(further.size)

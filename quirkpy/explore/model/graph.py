@@ -26,7 +26,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
-from quirkpy.rest.reason import Reason, as_reason
+from quirkpy.rest.reason import Reason, told
 
 Kind: TypeAlias = Literal[
     "moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"
@@ -262,7 +262,7 @@ def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> 
     links = tuple(Link(*link) for link in record["links"])
     return Node(
         number, rest_at(bodies, r, q, np.array(record.get("further", ()), dtype=float)), links,
-        record["verdict"], as_reason(record["reason"]),
+        record["verdict"], told(record["reason"]),
         record["energy"],
         tuple(record["frequencies"]), record["potential"],
     )  # fmt: skip

@@ -30,7 +30,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, as_reason
+from quirkpy.rest.reason import Reason, told
 
 
 def select_reductions(value: Any) -> frozenset[Reduction]:
@@ -308,7 +308,7 @@ class Reductions:
         exchange = mover.carrier.exchange
         why = [self.names.translate(exchange, o.reason) for o in record.outcomes]
         rests = [
-            None if node is None else self.names.translate(exchange, as_reason(node["reason"]))
+            None if node is None else self.names.translate(exchange, told(node["reason"]))
             for node in record.reached
         ]
         known = [rest is not None for rest in rests] == [

@@ -17,7 +17,7 @@ from quirkpy.explore.model.ways import Way
 from quirkpy.explore.scope.safety import Violation
 from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import Reason, as_reason
+from quirkpy.rest.reason import Reason, told
 
 #: The quaternion of a recorded pose has length one to within this [1].
 LENGTH_TOLERANCE = 1e-6
@@ -118,7 +118,7 @@ def failure(error: Exception) -> Outcome:
     """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
     to blame."""
     stop_short(error)
-    return Outcome("failed", None, as_reason(f"{type(error).__name__}: {error}"))
+    return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
@@ -142,7 +142,7 @@ def rejection(violation: Violation, switching: float) -> Outcome:
     """The outcome of a choice that is rejected as it stands."""
     kind, reason, t, parts = (
         violation.kind,
-        as_reason(violation.reason),
+        told(violation.reason),
         violation.t,
         violation.parts,
     )

@@ -54,7 +54,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.pinning import FluxPinning
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.equilibrium import Equilibrium, Mode, certify
-from quirkpy.rest.reason import Reason, as_reason
+from quirkpy.rest.reason import Reason, told
 from quirkpy.rest.settle import Rule, nudge_along, run_to_rest, settle, ways_out
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
@@ -480,7 +480,7 @@ def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
 def classify(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool]:
     """Kind and reason of an outcome, and whether it ends in a node."""
     if ended.violation is not None:
-        return ended.violation.kind, as_reason(ended.violation.reason), False
+        return ended.violation.kind, told(ended.violation.reason), False
     if ended.found.verdict == "never settles":
         return "never settles", ended.found.reason, False
     if not ended.runs:

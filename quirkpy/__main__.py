@@ -27,7 +27,10 @@ def main() -> int:
     try:
         if heard:
             signal.signal(signal.SIGINT, signal.default_int_handler)
-        return cli.main()
+        code = cli.main()
+        if code == INTERRUPTED:
+            sys.unraisablehook = say_nothing
+        return code
     except KeyboardInterrupt:
         if "--debug" in sys.argv:
             raise
@@ -35,6 +38,10 @@ def main() -> int:
     finally:
         if heard:
             signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+
+def say_nothing(lost: object) -> None:
+    """Of what an interruption has left half done, and what fails as it goes."""
 
 
 def leave(number: int, frame: object) -> None:

@@ -54,7 +54,7 @@ def remember() -> Iterator[None]:
             again.append(threading.Timer(RAISED_AFTER, interrupt_main))
             again[-1].daemon = True
             again[-1].start()
-        else:
+        elif not heard():  # what an interruption has left half done may fail as it goes
             complain(lost)
 
     sys.unraisablehook = unraisable

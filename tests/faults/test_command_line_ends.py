@@ -368,6 +368,26 @@ def test_an_interruption_that_is_lost_comes_again(capsys: pytest.CaptureFixture[
     time.sleep(2.0 * interrupts.RAISED_AFTER)  # and once only
 
 
+def test_what_an_interruption_has_left_half_done_fails_in_silence(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As objects of LLVM do that were closed half way: nobody is told of them but of others."""
+    told: list[Any] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: told.append(lost.exc_value))
+
+    class Broken:
+        def __del__(self) -> None:
+            raise AttributeError("half done")
+
+    with interrupts.remember():
+        Broken()
+        assert len(told) == 1
+        with pytest.raises(KeyboardInterrupt):
+            signal.raise_signal(signal.SIGINT)
+        Broken()
+    assert len(told) == 1
+
+
 def test_an_interruption_that_breaks_a_run_is_no_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

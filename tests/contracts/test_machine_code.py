@@ -11,6 +11,7 @@ import subprocess
 import sys
 import tempfile
 import typing
+from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -26,6 +27,7 @@ from quirkpy.kernels.base import ingredients, machine_code
 from quirkpy.kernels.base.compiled import GIVEN, Notice, forget_stale_machine_code
 from quirkpy.kernels.base.machine_code import LEVEL, MADE_WITH, Turns
 from quirkpy.kernels.users import laws
+from quirkpy.warm import EXERCISES, OTHERS
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = list(quirkpy.kernels.__path__)
@@ -343,3 +345,10 @@ def test_a_turn_ends_with_the_process_that_has_it(tmp_path: Path) -> None:
     turns.leave(kernel)
     os.close(turns.files[str(tmp_path)])
     assert told == []
+
+
+@pytest.mark.parametrize("exercise", EXERCISES, ids=lambda exercise: exercise.__name__)
+def test_what_warms_kernels_does_what_it_says(exercise: Callable[[], None]) -> None:
+    """Each exercise checks itself; whoever begins elsewhere does the same ones."""
+    exercise()
+    assert sorted(map(repr, OTHERS)) == sorted(map(repr, EXERCISES))

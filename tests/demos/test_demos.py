@@ -7,6 +7,7 @@ import math
 import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -242,12 +243,24 @@ def flux_pinned_layouts(told: Mapping[str, float]) -> None:
 
 
 #: Demo -> what must hold of the numbers that its main() returns.
+def folded_sheets(told: Mapping[str, Any]) -> None:
+    """Around every corner of four panels three of the six rows that close the loop are
+    redundant."""
+    assert (told["map 2 x 2"].loops, told["map 2 x 2"].redundant) == (1, 3)
+    assert told["map 2 x 4"].redundant == 3 * 3
+    for row in told.values():
+        assert row.energy < 1e-8
+        assert row.gap < 1e-10
+        assert row.momentum < 1e-8
+
+
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes,
     "why_does_it_rest_there": why_does_it_rest_there, "linear_model": linear_model,
     "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
-    "imaging_in_orbit": imaging_in_orbit, "flux_pinned_layouts": flux_pinned_layouts,
+    "folded_sheets": folded_sheets, "imaging_in_orbit": imaging_in_orbit,
+    "flux_pinned_layouts": flux_pinned_layouts,
 }  # fmt: skip
 #: Those that take more than a few seconds.
 LONG = {"imaging_mission", "flux_pinned_layouts"}

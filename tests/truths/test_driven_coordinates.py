@@ -5,8 +5,6 @@ from __future__ import annotations
 
 import itertools
 import math
-import sys
-from typing import Any
 
 import numpy as np
 import pytest
@@ -15,6 +13,7 @@ from scipy.linalg import expm
 
 import quirkpy as qp
 from tests.contracts.own_parts import Chirp, Detent, Notches
+from tests.motion import calls_of
 
 MASS, STIFFNESS, DAMPING = 2.0, 18.0, 1.2
 BALL = qp.Body.sphere("ball", 0.1, MASS)
@@ -311,15 +310,4 @@ def test_functions_ask_python_for_no_more_than_numbers_do() -> None:
 def calls_of_a_run(system: qp.Multibody) -> int:
     """How many functions of Python a run of two thousand steps calls."""
     system.simulate(0.01, step=0.01)
-    calls = 0
-
-    def count(_: Any, event: str, __: Any) -> None:
-        nonlocal calls
-        calls += event == "call"
-
-    sys.setprofile(count)
-    try:
-        system.simulate(20.0, step=0.01, progress=False)
-    finally:
-        sys.setprofile(None)
-    return calls
+    return calls_of(lambda: system.simulate(20.0, step=0.01, progress=False))

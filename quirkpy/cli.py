@@ -93,7 +93,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         )
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
-    elif files_written(asked):
+    elif files_written(asked) and "goes on" not in sentence:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)

@@ -59,7 +59,7 @@ from quirkpy.motion.resuming import Moment, Onward
 from quirkpy.motion.settings import Settings
 from quirkpy.parts.checks import positive
 from quirkpy.parts.latch import Latch
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 
 if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing
@@ -299,10 +299,7 @@ class Trajectory:
     def sampled(self, step: float) -> Trajectory:
         """This run with states at least every `step` [s]: the stored ones, and between them what
         `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
-        try:
-            checked = positive(step)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"sampled: step {error}.") from None
+        checked = check_argument("sampled", "step", step, positive)
         rows = float(self.t[-1] - self.t[0]) / checked
         if rows > MOST_ROWS:
             raise PartError(

@@ -12,8 +12,9 @@ import numpy as np
 
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.tapes import bend_tape
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, number, optional, positive, real
+from quirkpy.parts.checks import angle_up_to, not_negative, number, optional, positive, real
 from quirkpy.parts.force import Element, Force
 from quirkpy.parts.forces import OnCoordinate, in_time, split_functions
 from quirkpy.parts.formulas import (
@@ -27,7 +28,7 @@ from quirkpy.parts.formulas import (
 )
 from quirkpy.parts.joint import BaseJoint, Coordinate
 from quirkpy.parts.motion import MotionView, Wrench
-from quirkpy.parts.part import checked
+from quirkpy.parts.part import check_argument, checked
 from quirkpy.parts.schedule import TimeFunction
 
 #: The formulas of a law, and what they may ask for beside fields.
@@ -263,16 +264,20 @@ class TapeSpring(OnCoordinate):
 
         young: E [Pa]; poisson; thickness t [m]; subtended: the angle of the cross-section
         [rad]."""
+        opened = angle_up_to(2.0 * math.pi, "2 pi")
+        check_argument("TapeSpring.steady_moments", "subtended", subtended, opened)
         D = young * thickness**3 / (12.0 * (1.0 - poisson**2))
         return (1.0 + poisson) * D * subtended, (1.0 - poisson) * D * subtended
 
     def moment(self, angle: float) -> float:
         """Moment on the second body of the hinge at rest [N m], at an angle [rad]."""
+        doubt_degrees(f"{self._title()}: angle", angle)
         away = angle - self.straight
         return -math.copysign(self._bent(away)[0], away)
 
     def energy(self, angle: float) -> float:
-        """What is stored [J]."""
+        """What is stored [J], at an angle [rad]."""
+        doubt_degrees(f"{self._title()}: angle", angle)
         return self._bent(angle - self.straight)[1]
 
     def _bent(self, away: float) -> tuple[float, float]:

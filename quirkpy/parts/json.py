@@ -192,7 +192,12 @@ class Reader:
         extra: Mapping[str, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES,
     ) -> None:  # fmt: skip
         self.types, self.data = types, plain_values(text, "from_json")
-        schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
+        if not isinstance(self.data, dict) or "quirkpy" not in self.data:
+            raise PartError(
+                "from_json: the text is JSON, but nothing that to_json wrote: it has no schema "
+                "under the key 'quirkpy'."
+            )
+        schema = self.data["quirkpy"]
         if schema != SCHEMA:
             raise PartError(
                 f"from_json: the document has schema {show(schema)}, but this version reads "

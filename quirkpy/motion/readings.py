@@ -10,6 +10,7 @@ import numpy as np
 
 from quirkpy.kernels.act.measures import COORDINATE_NUMBER, STATE_NUMBER
 from quirkpy.kernels.base.states import quantities_of, spins_of, velocities_of
+from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import centres_along, inertias_along, momenta_along
@@ -17,7 +18,7 @@ from quirkpy.mechanics.impulses import Impact, impacts
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Jump
+from quirkpy.motion.course import ControlRecord, Jump
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import Selection, Tables
 
@@ -120,6 +121,32 @@ class LatchCourse:
         if not any(mine):
             return cls(np.zeros(rows, dtype=bool))
         return cls(np.asarray(held[:, mine].any(axis=1)))
+
+
+@dataclass(frozen=True, eq=False)
+class ControllerCourse:
+    """A controller through a run: the times of its samples [s] (m,); what it measured there, and
+    what it commanded from there on, by name, each (m,) or (m, 3), orientations as quaternions
+    (m,)."""
+
+    name: str
+    t: Floats
+    measured: dict[str, Any]
+    command: dict[str, Floats]
+
+    @classmethod
+    def of(cls, record: ControlRecord) -> ControllerCourse:
+        """The course of a controller, from what it left."""
+        measured = zip(record.reads, record.measured, strict=True)
+        told = {name: _give_turns(values) for name, values in measured}
+        return cls(
+            record.name, record.t, told, dict(zip(record.drives, record.command, strict=True))
+        )
+
+
+def _give_turns(values: Floats) -> Any:
+    """Orientations as quaternions; all else as it is."""
+    return quat.from_array(values) if values.ndim == 2 and values.shape[1] == 4 else values
 
 
 def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:

@@ -24,30 +24,22 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.courses import (
-    coordinates_along,
-    instants,
-    kinetic_along,
-    potential_along,
-)
+from quirkpy.mechanics.courses import coordinates_along, instants, kinetic_along, potential_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.mechanics.state import (
-    BodyState,
-    JointState,
-    State,
-    names_in,
-)
+from quirkpy.mechanics.state import BodyState, JointState, State, names_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
 from quirkpy.motion.readings import (
     BodyGroup,
+    ControllerCourse,
     ForceCourse,
     JointCourse,
     LatchCourse,
@@ -184,12 +176,12 @@ class Trajectory:
         return tuple(self._state(k) for k in range(len(self.t)))
 
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
-        c = self.course
+        c, t = self.course, float(self.t[k])
         held = self._holding(c.held[k]) if c.stops else ()
+        controls = controls_at(c.records, t) if step is None else c.controls
         return state_at(
-            self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged,
-            c.tails()[k],
-        )  # fmt: skip
+            self.start, t, c.states[k], c.angles[k], held, step, merged, c.tails()[k], controls
+        )
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
         """The stops that hold."""
@@ -225,7 +217,15 @@ class Trajectory:
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
-            state_at(self.start, t, rows, there.angles, held, further=there.tail),
+            state_at(
+                self.start,
+                t,
+                rows,
+                there.angles,
+                held,
+                further=there.tail,
+                controls=controls_at(self.course.records, t),
+            ),
             float(ledger_of(rows)[INTO]),
             float(ledger_of(rows)[OUT]),
         )
@@ -329,11 +329,13 @@ class Trajectory:
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`), a latch
-        (`LatchCourse`) or a sensor (`SensorState` of arrays)."""
+        (`LatchCourse`), a sensor (`SensorState` of arrays) or a controller (`ControllerCourse`)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
             return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+        if name in (known := {record.name: record for record in self.course.records}):
+            return ControllerCourse.of(known[name])
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
             k = [sensor.name for sensor in tables.sensors].index(name)
@@ -345,8 +347,8 @@ class Trajectory:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
             raise KeyError(
-                f"no moving body, joint, force or sensor is called {name!r}; there are: "
-                f"{', '.join(self._ipython_key_completions_())}"
+                f"no moving body, joint, force, sensor or controller is called {name!r}; there "
+                f"are: {', '.join(self._ipython_key_completions_())}"
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
@@ -359,7 +361,8 @@ class Trajectory:
         """What `run[...]` may be asked for."""
         tables = self.system.tables
         fixed = {body.name for body in tables.fixed}
-        return [name for name in (*names_in(tables), *tables.force_names) if name not in fixed]
+        known = (*names_in(tables), *tables.force_names, *(r.name for r in self.course.records))
+        return [name for name in known if name not in fixed]
 
     # --- anything measured ------------------------------------------------------------------------
     def measure(self, name: str) -> Floats:

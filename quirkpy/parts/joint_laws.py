@@ -1,5 +1,5 @@
 """Laws of one coordinate of a joint: of your own, in Python (`JointLaw`) or compiled
-(`CompiledJointLaw`); servos and tape springs."""
+(`CompiledJointLaw`); servos, motors and tape springs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import angle_up_to, not_negative, number, optional, positive, real
 from quirkpy.parts.force import Element, Force
-from quirkpy.parts.forces import OnCoordinate, in_time, split_functions
+from quirkpy.parts.forces import OnCoordinate, in_time, number_in_time, split_functions
 from quirkpy.parts.formulas import (
     SAME_RATE,
     STEP,
@@ -199,6 +199,33 @@ class Servo(OnCoordinate):
         (target,), (function,) = split_functions(self.target)
         numbers = (self.stiffness, target, self.damping, self.limit or 0.0)
         return (self.element("servo", numbers, (function, None)),)
+
+
+class Motor(OnCoordinate):
+    """A load along a coordinate of a joint, on its second body and back on its first:
+    ``Motor("elbow", hinge, torque=0.2)``.
+
+    torque [N m] along an angle, force [N] along a travel or a length: a number, or a `TimeFunction`
+    such as a `Schedule`; a `Controller` may command it.  It has no potential: what it does counts
+    as work.  It acts while its joint is active."""
+
+    torque: float | TimeFunction = checked(number_in_time, default=0.0, kw_only=True)
+    force: float | TimeFunction = checked(number_in_time, default=0.0, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        turns = self._coordinate().kind == "angle"
+        if (self.force if turns else self.torque) != 0.0:
+            wrong, right = ("force", "torque") if turns else ("torque", "force")
+            raise self.refuse(
+                f"its coordinate is {'an angle' if turns else 'no angle'}, along which {wrong} "
+                f"means nothing; give {right}."
+            )
+
+    def elements(self) -> tuple[Element, ...]:
+        load = self.torque if self._coordinate().kind == "angle" else self.force
+        numbers, functions = split_functions(load)
+        return (self.element("motor", numbers, (*functions, None)),)
 
 
 def _on_both_sides(value: Any) -> Any:

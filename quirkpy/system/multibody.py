@@ -31,15 +31,15 @@ from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
-from quirkpy.system.checks import check_parts
+from quirkpy.system.checks import check_controllers, check_parts
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
 
 
 class Multibody(System):
-    """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge,
-    gravity)``.
+    """Bodies, the joints and forces that act on them, sensors and controllers:
+    ``Multibody(hub, arm, hinge, gravity)``.
 
     candidates: joints and forces that may act later; they are compiled along, but their ends need
     not meet now. start: the state in which the system begins (default: the poses with which the
@@ -61,6 +61,7 @@ class Multibody(System):
         if start is not None:
             start.check_turns()
         super().__init__(listed, later, start)
+        check_controllers(self.tables)
         held = self.holding_here()
         vars(self).update(vars(held))
         at = self.instant()

@@ -1,5 +1,5 @@
-"""Plane mechanisms in angles and lengths of their own, with multipliers: a truth that shares nothing
-with quirkpy.
+"""Plane mechanisms in angles of their own, with multipliers: a truth that shares nothing with
+quirkpy.
 
 A point is a sum of c exp(i n q), a complex number x + iy, n whole numbers; so all its derivatives
 are exact."""

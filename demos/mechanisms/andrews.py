@@ -1,8 +1,9 @@
-"""Andrews' squeezing mechanism, IFToMM benchmark A03: seven bodies in a plane, three loops, driven by
-a constant moment to 15 turns in 0.05 s.
+"""Andrews' squeezing mechanism, IFToMM benchmark A03: seven bodies in a plane, three loops, driven
+by a constant moment.
 
 Dimensions, masses and reference values are those of the test set for initial value problems (F.
-Mazzia and C. Magherini; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, VII.7).
+Mazzia and C. Magherini; E. Hairer and G. Wanner, Solving Ordinary Differential Equations II, sect.
+VII.7).
 
     quirkpy simulate demos/mechanisms/andrews.py --report run.html
 """
@@ -26,8 +27,8 @@ START = (
     -0.0617138900142764496, 0.0, 0.4552798191630703803, 0.2226683901658858847,
     0.4873649795438425502, -0.2226683901658858847, 1.2305474445498211925,
 )  # fmt: skip
-#: The same after 0.03 s, as published; equations of their own, and quirkpy, agree to 4e-12 rad and are
-#: 1.1e-9 rad off in beta.
+#: The same after 0.03 s, as published; equations of their own, and quirkpy, agree to 4e-12 rad and
+#: are 1.1e-9 rad off in beta.
 REFERENCE = (
     15.81077119629904, -15.75637105984298, 0.04082224013073101, -0.5347301163226948,
     0.5244099658805304, 0.5347301163226948, 1.048080741042263,

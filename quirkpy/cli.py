@@ -80,7 +80,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         far = error if isinstance(error, KeyboardInterrupt) else ""
         report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
-    if isinstance(error, MemoryError):
+    if not isinstance(error, PartError) and is_want_of_memory(error):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
         words = f"memory ran out{far}; {word_written(asked)}; ask for less at once."
@@ -97,6 +97,15 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
+
+
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 # --- what is written ------------------------------------------------------------------------------

@@ -37,6 +37,8 @@ from quirkpy.tables.vary import selection_on, with_numbers
 
 #: A sample this near to a time, in periods, is taken there: at the end of a run by the next one.
 NEAR = 1e-9
+#: A period must be so many times as long as what time is rounded to.
+LEAST_PERIOD = 1e6
 #: Periods are written down as fractions with denominators up to this, where these are they.
 SIMPLEST = 10**6
 
@@ -126,10 +128,9 @@ class DrivenField:
         """The knots between which it goes now."""
         return tuple(self.times[-2:]), tuple(self.values[-2:])
 
-    @property
-    def course(self) -> Floats:
-        """The values of all knots (n,) or (n, 3)."""
-        return np.array(self.values).reshape(-1, *self.drive.shapes[0])
+    def shaped(self, *values: tuple[float, ...]) -> Floats:
+        """Values as the field has them (n,) or (n, 3)."""
+        return np.array(values).reshape(-1, *self.drive.shapes[0])
 
 
 def row_of(matrix: list[list[float]], t: float, value: Sequence[float]) -> tuple[float, ...]:
@@ -224,6 +225,11 @@ class Loop:
         lines, self.memory = dict(known.lines), copy.deepcopy(dict(known.memory))
         self.fields = [DrivenField(d, written, start.t, lines.get(d.name)) for d in drives]
         self.readings = Readings("reads", controller.reads, selection)
+        if controller.period < LEAST_PERIOD * math.ulp(start.t):
+            raise controller.refuse(
+                f"period is {controller.period:g} s, too short beside t = {start.t:g} s, where the "
+                "run begins; begin nearer to zero, with state.replace(t=0.0)."
+            )
         self.limit, self.noise, self.quantum = (
             dict(some) for some in (controller.limit, controller.noise, controller.quantum)
         )
@@ -354,7 +360,7 @@ class Loop:
             _columns(self.measured, [one.shape for one in found]),
             tuple(drive.name for drive in drives), _columns(self.command, commands),
             tuple(np.array(field.times) for field in self.fields),
-            tuple(field.course for field in self.fields),
+            tuple(field.shaped(*field.values) for field in self.fields),
         )  # fmt: skip
 
     def state(self) -> ControlState:
@@ -455,7 +461,12 @@ def with_commands(system: System, course: Course) -> System:
         for record in course.records
         for name, times, values in zip(record.drives, record.times, record.values, strict=True)
     ]
-    tables = write_commands(t, commands)
+    return replace_commands(system, commands)
+
+
+def replace_commands(system: System, commands: Sequence[Commands]) -> System:
+    """A system with schedules in the place of what controllers command, and without these."""
+    tables = write_commands(system.tables, commands)
     chosen = selection_on(tables, system.selection)
     forces = {force.name: force for force in tables.forces}
     parts, candidates = (
@@ -467,6 +478,29 @@ def with_commands(system: System, course: Course) -> System:
         parts, candidates, system.start, tables=tables, selection=chosen, clusters=None,
         initial=system.initial.changed(selection=chosen),
     )  # fmt: skip
+
+
+def freeze_commands(system: System, who: str) -> System:
+    """The system with what its controllers command where it begins as constants; refused, for whom
+    it says, where a controller does not declare that its command rests as everything does."""
+    chosen, t = system.selection, system.tables
+    if not t.controllers:
+        return system
+    for k in chosen.controllers.tolist():
+        if not t.controllers[k].constant:
+            raise t.controllers[k].refuse(
+                f"{who} looks for rest, which what is commanded at every sample need not leave; "
+                "leave the controller out, or give it constant=True if its command stays what it "
+                "is while everything rests."
+            )
+    start = system.initial
+    lines = dict(line for one in start.controls for line in one.lines)
+    fields = (DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some)
+    commands = (
+        Commands(field.drive, np.array([start.t]), field.shaped(field.value_at(start.t)))
+        for field in fields
+    )
+    return replace_commands(system, list(commands))
 
 
 def controls_at(records: Sequence[ControlRecord], t: float) -> tuple[ControlState, ...]:

@@ -2,9 +2,10 @@
 controllers, ten times a second, in Python.
 
 The bus, 200 kg, carries an arm of 4 m and 12 kg on a motor at its edge; nothing holds it but its
-wheels.  A controller leads the arm along a smooth way by 135 degrees, and waits.  Without wheels the bus turns the other way, as momentum demands.  Another
-controller reads the attitude of the bus, with noise as of a star tracker and of gyroscopes, and
-commands the wheels: a PD, and what it knows of the momentum that the arm is about to take.
+wheels.  A controller leads the arm along a smooth way by 135 degrees, and waits.  Without wheels
+the bus turns the other way, as momentum demands.  Another controller reads the attitude of the bus,
+with noise as of a star tracker and of gyroscopes, and commands the wheels: a PD, and what it knows
+of the momentum that the arm is about to take.
 
 Told: the error of pointing with wheels and without; what the wheels must give, in torque and in
 momentum; what motors work.

@@ -92,21 +92,21 @@ class DrivenField:
         here, values = np.array(self.times[-2:]), np.array(self.values[-2:])
         return tuple(value_between(t, here, values, self.held).tolist())
 
-    def follow(self, command: tuple[float, ...], t: float, until: float) -> None:
-        """Let a command act from a time to the next [s]."""
+    def follow(self, command: tuple[float, ...], t: float, until: float, near: float) -> None:
+        """Let a command act from a time to the next [s]; knots that are near are one."""
         along_z = len(command) < self.drive.size
         wanted = (0.0, 0.0, *command) if along_z else command
         if self.held:
-            self._add(t, wanted)
+            self._add(t, wanted, near)
             return
         here, span = self.value_at(t), until - t
-        self._add(t, here)
+        self._add(t, here, near)
         rising = (x - rate * span for x, rate in zip(here, wanted, strict=True))
-        self._add(until, tuple(rising) if self.drive.rising else wanted)
+        self._add(until, tuple(rising) if self.drive.rising else wanted, near)
 
-    def _add(self, t: float, value: tuple[float, ...]) -> None:
-        """A knot; in place of those that it comes before."""
-        while self.times and self.times[-1] >= t:
+    def _add(self, t: float, value: tuple[float, ...], near: float) -> None:
+        """A knot; in place of those that it comes before, or is near."""
+        while self.times and self.times[-1] >= t - near:
             del self.times[-1], self.values[-1]
             for rows in self.rows:
                 del rows[-1]
@@ -266,7 +266,7 @@ class Loop:
             until = self.clock.effect(k + 1)
             until = end if abs(until - end) <= self.clock.near else until
             for field, command in zip(self.fields, commands, strict=True):
-                field.follow(command, t, until)
+                field.follow(command, t, until, self.clock.near)
                 field.write(schedules.knots)
 
     # --- a sample ---------------------------------------------------------------------------------
@@ -414,6 +414,7 @@ class Controls:
             Loop(t.controllers[k], moved.drives[k], selection, t, start)
             for k in selection.controllers.tolist()
         ]
+        self.near = min((loop.clock.near for loop in self.loops), default=0.0)
         for field in (field for loop in self.loops for field in loop.fields):
             field.write(self.schedules.knots)
 

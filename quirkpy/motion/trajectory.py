@@ -512,10 +512,7 @@ class Trajectory:
     @property
     def drift(self) -> Floats:
         """What projection took away at each stored step: largest displacement [m or rad], change of
-        velocity (k, 2).
-
-        Bodies that locks hold together count as one, except at the start.
-        """
+        velocity (k, 2).  Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
 
     def animate(

@@ -11,11 +11,11 @@ import math
 from collections import deque
 from collections.abc import Mapping, Sequence
 from fractions import Fraction
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.act.measures import measures_along
+from quirkpy.kernels.act.measures import STATE_NUMBER, measures_along
 from quirkpy.kernels.base.arrays import KNOT_TIME, KNOT_VALUE, Joints, Schedules
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.users.packing import pack
@@ -29,6 +29,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.course import ControlRecord, Course
 from quirkpy.parts.checks import real, show
 from quirkpy.parts.controller import Controller
+from quirkpy.parts.part import PartError
 from quirkpy.tables.commands import Commands, write_commands
 from quirkpy.tables.drives import KNOTS, Drive
 from quirkpy.tables.tables import Selection, Tables
@@ -36,6 +37,8 @@ from quirkpy.tables.vary import selection_on, with_numbers
 
 #: A sample this near to a time, in periods, is taken there: at the end of a run by the next one.
 NEAR = 1e-9
+#: A period must be so many times as long as what time is rounded to.
+LEAST_PERIOD = 1e6
 #: Periods are written down as fractions with denominators up to this, where these are they.
 SIMPLEST = 10**6
 
@@ -66,111 +69,150 @@ class Clock:
 
 
 class DrivenField:
-    """A drive on its way through a run: knots of the field in whose place commands stand, and the
-    last of them in the tables of the run."""
+    """A field of a force in whose place commands stand, on its way through a run: knots, times [s]
+    and values, and the last of them as rows of the tables of the run."""
 
     def __init__(
         self, drive: Drive, t: Tables, begun: float, known: tuple[Any, Any] | None
     ) -> None:
         self.drive, self.slots = drive, [t.knots(s) for s in t.commanded(drive)]
+        self.held, self.count = drive.interpolation == "hold", KNOTS[drive.interpolation]
+        self.matrices = [np.asarray(matrix).tolist() for matrix in drive.matrices]
         written = getattr(t.forces[t.force_index[drive.force]], drive.field)
         times, values = ((begun,), (written,)) if known is None else known
         self.times = [float(time) for time in times]
-        self.values = [np.array(value, dtype=float) for value in values]
-        self.held = drive.interpolation == "hold"
+        self.values: list[tuple[float, ...]] = [_floats(value) for value in values]
+        self.rows = [[row_of(matrix, *knot) for knot in zip(self.times, self.values, strict=True)]
+                     for matrix in self.matrices]  # fmt: skip
 
-    def field_of(self, command: Floats) -> Floats:
-        """A command in as many numbers as the field has."""
-        if command.shape == self.drive.shapes[0]:
-            return command
-        return np.array([0.0, 0.0, float(command)])  # along z
-
-    def value_at(self, t: float) -> Floats:
+    def value_at(self, t: float) -> tuple[float, ...]:
         """What stands in the field at a time."""
+        if t == self.times[-1]:
+            return self.values[-1]
         here, values = np.array(self.times[-2:]), np.array(self.values[-2:])
-        return value_between(t, here, values, self.held)
+        return tuple(value_between(t, here, values, self.held).tolist())
 
-    def follow(self, command: Floats, t: float, until: float) -> None:
-        """Let a command act from a time to the next [s]."""
-        wanted = self.field_of(command)
+    def follow(self, command: tuple[float, ...], t: float, until: float, near: float) -> None:
+        """Let a command act from a time to the next [s]; knots that are near are one."""
+        along_z = len(command) < self.drive.size
+        wanted = (0.0, 0.0, *command) if along_z else command
         if self.held:
-            self._add(t, wanted)
+            self._add(t, wanted, near)
             return
-        here = self.value_at(t)
-        self._add(t, here)
-        self._add(until, here - wanted * (until - t) if self.drive.rising else wanted)
+        here, span = self.value_at(t), until - t
+        self._add(t, here, near)
+        rising = (x - rate * span for x, rate in zip(here, wanted, strict=True))
+        self._add(until, tuple(rising) if self.drive.rising else wanted, near)
 
-    def _add(self, t: float, value: Floats) -> None:
-        """A knot; in place of those that it comes before."""
-        while self.times and self.times[-1] >= t:
-            self.times.pop()
-            self.values.pop()
+    def _add(self, t: float, value: tuple[float, ...], near: float) -> None:
+        """A knot; in place of those that it comes before, or is near."""
+        while self.times and self.times[-1] >= t - near:
+            del self.times[-1], self.values[-1]
+            for rows in self.rows:
+                del rows[-1]
         self.times.append(t)
         self.values.append(value)
+        for matrix, rows in zip(self.matrices, self.rows, strict=True):
+            rows.append(row_of(matrix, t, value))
 
     def write(self, knots: Floats) -> None:
         """The last knots into the tables; where there are fewer, the first holds before it."""
-        count = KNOTS[self.drive.interpolation]
-        times, values = self.times[-count:], self.values[-count:]
-        while len(times) < count:
-            times, values = [times[0] - 1.0, *times], [values[0], *values]
-        for slot, matrix in zip(self.slots, self.drive.matrices, strict=True):
-            knots[slot, KNOT_TIME] = times
-            for row, value in zip(range(slot.start, slot.stop), values, strict=True):
-                knots[row, KNOT_VALUE:] = matrix @ np.atleast_1d(value)
+        for slot, every in zip(self.slots, self.rows, strict=True):
+            rows = every[-self.count :]
+            while len(rows) < self.count:
+                rows = [(rows[0][0] - 1.0, *rows[0][1:]), *rows]
+            knots[slot] = rows
 
-    def last(self) -> tuple[tuple[float, ...], tuple[Any, ...]]:
+    @property
+    def last(self) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
         """The knots between which it goes now."""
-        return tuple(self.times[-2:]), tuple(value.tolist() for value in self.values[-2:])
+        return tuple(self.times[-2:]), tuple(self.values[-2:])
+
+    def shaped(self, *values: tuple[float, ...]) -> Floats:
+        """Values as the field has them (n,) or (n, 3)."""
+        return np.array(values).reshape(-1, *self.drive.shapes[0])
+
+
+def row_of(matrix: list[list[float]], t: float, value: Sequence[float]) -> tuple[float, ...]:
+    """A knot as a row of tables: its time, and three numbers."""
+    if len(value) == 1:
+        return (t, *(row[0] * value[0] for row in matrix))
+    x, y, z = value
+    return (t, *(a * x + b * y + c * z for a, b, c in matrix))
+
+
+def _floats(value: Any) -> tuple[float, ...]:
+    """A number, or three, as a tuple."""
+    return tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())
 
 
 class Readings:
-    """What names measure at an instant of a run, in one compiled call for all that kernels know."""
+    """What names measure at an instant of a run: numbers of the state are read, one compiled call
+    measures all that kernels know, and Python is asked for the rest."""
 
     def __init__(self, who: str, names: Sequence[str], selection: Selection) -> None:
         t = selection.tables
         self.selection, self.packed = selection, pack(t)
         self.names = [(name, measure_of(who, t, name)) for name in names]
         lines = [line for _, found in self.names for line in found.lines]
-        self.measures = kernel_measures(t, lines) if lines else None
+        self.plain = all(kind == STATE_NUMBER for kind, _, _ in lines)
+        self.cells = tuple(np.array([line[1:] for line in lines], dtype=object).reshape(-1, 2).T)
+        if self.plain:
+            self.cells = tuple(cells.astype(np.int64) for cells in self.cells)
+        self.measures = kernel_measures(t, lines)
         self.frames, self.out = ground_frames(t.n_bodies), np.zeros((1, len(lines)))
         near = np.zeros(len(self.packed.coordinates))
         self.joints = Joints(self.packed.ends, self.packed.coordinates, near)
 
-    def __call__(self, at: Portion, schedules: Schedules) -> dict[str, Any]:
-        """What is measured, by name, with the commands that stand in schedules."""
-        p = self.packed
-        if self.measures is not None:
+    def numbers(self, at: Instance, schedules: Schedules) -> list[list[float]]:
+        """The numbers that each name measures, with the commands that stand in schedules."""
+        flat, p, first, out = list[float](), self.packed, 0, []
+        if self.plain:
+            flat = at.rows[self.cells].tolist()
+        else:
             measures_along(
-                at.t, at.states, at.angles, self.measures, p.elements,
+                np.array([at.t]), at.rows[None], at.angles[None], self.measures, p.elements,
                 self.joints, schedules, p.bodies, p.sites, self.frames, self.out,
             )  # fmt: skip
-        return dict(self._read(at, schedules))
+            flat = self.out[0].tolist()
+        for _, found in self.names:
+            many = len(found.lines)
+            asked = flat[first : first + many] if many else self._ask(found, at, schedules)
+            out.append(asked)
+            first += many
+        return out
 
-    def _read(self, at: Portion, schedules: Schedules) -> Any:
-        first = 0
-        for name, found in self.names:
-            if not found.lines:
-                yield name, as_given(found, self._ask(found, at, schedules))
-                continue
-            numbers = self.out[0, first : first + len(found.lines)]
-            first += len(found.lines)
-            yield name, as_given(found, numbers.reshape(found.shape))
-
-    def _ask(self, found: Measure, at: Portion, schedules: Schedules) -> Floats:
+    def _ask(self, found: Measure, at: Instance, schedules: Schedules) -> list[float]:
         """What no kernel measures, under the commands of this instant."""
         arrays = {"knot_time": schedules.knots[:, KNOT_TIME].copy(),
                   "knot_value": schedules.knots[:, KNOT_VALUE:].copy()}  # fmt: skip
-        tables = with_numbers(self.selection.tables, arrays)
-        here = selection_on(tables, self.selection)
-        return np.asarray(found.along(Portion(here, at.t, at.states, at.angles))[0])
+        here = selection_on(with_numbers(self.selection.tables, arrays), self.selection)
+        one = Portion(here, np.array([at.t]), at.rows[None], at.angles[None].copy())
+        values: list[float] = np.asarray(found.along(one)[0]).reshape(-1).tolist()
+        return values
+
+    def give(self, numbers: list[list[float]]) -> dict[str, Any]:
+        """What is measured as a controller gets it: numbers, arrays of its own, quaternions."""
+        return {
+            name: as_given(found, values)
+            for (name, found), values in zip(self.names, numbers, strict=True)
+        }
 
 
-def as_given(found: Measure, values: Floats) -> Any:
-    """What is measured as a controller gets it: a number, an array of its own, a quaternion."""
+class Instance(NamedTuple):
+    """A run at one instant: time [s]; all bodies, and the ledger (nb + 1, STATE_WIDTH); the angles
+    next to which those of coordinates are taken [rad] (nc,)."""
+
+    t: float
+    rows: Floats
+    angles: Floats
+
+
+def as_given(found: Measure, values: list[float]) -> Any:
+    """What one name measures, as a controller gets it."""
     if found.parts == WXYZ:
-        return quat.from_array(values)
-    return np.array(values) if values.ndim else float(values)
+        return quat.Quaternion(*values)
+    return np.array(values).reshape(found.shape) if found.shape else values[0]
 
 
 class Loop:
@@ -183,12 +225,18 @@ class Loop:
         lines, self.memory = dict(known.lines), copy.deepcopy(dict(known.memory))
         self.fields = [DrivenField(d, written, start.t, lines.get(d.name)) for d in drives]
         self.readings = Readings("reads", controller.reads, selection)
+        if controller.period < LEAST_PERIOD * math.ulp(start.t):
+            raise controller.refuse(
+                f"period is {controller.period:g} s, too short beside t = {start.t:g} s, where the "
+                "run begins; begin nearer to zero, with state.replace(t=0.0)."
+            )
         self.limit, self.noise, self.quantum = (
             dict(some) for some in (controller.limit, controller.noise, controller.quantum)
         )
         self.t: list[float] = []
-        self.measured: list[list[Floats]] = [[] for _ in controller.reads]
-        self.command: list[list[Floats]] = [[] for _ in drives]
+        self.measured: list[Any] = []
+        self.command: list[Any] = []
+        self.shapes: dict[str, tuple[int, ...]] = {}
         self._take_up(known, start.t)
 
     def _take_up(self, known: ControlState, t: float) -> None:
@@ -196,9 +244,7 @@ class Loop:
         period, delay = self.controller.period, self.controller.delay
         begun = t if known.begun is None else known.begun
         self.clock, self.samples = Clock(begun, period, delay), known.samples
-        self.pending = deque(
-            (k, [np.array(value) for value in values]) for k, values in known.pending
-        )
+        self.pending = deque((k, [_floats(one) for one in some]) for k, some in known.pending)
         ahead = self.clock.sample(self.samples) - t
         if known.begun is None or not -self.clock.near <= ahead <= period + self.clock.near:
             self.clock, self.samples = Clock(t, period, delay), 0
@@ -210,7 +256,7 @@ class Loop:
         sample = self.clock.sample(self.samples)
         return min(sample, self.clock.effect(self.pending[0][0])) if self.pending else sample
 
-    def turn(self, t: float, end: float, at: Portion, schedules: Schedules) -> None:
+    def turn(self, t: float, end: float, at: Instance, schedules: Schedules) -> None:
         """Sample, and let commands act, as far as the time has come; end: of the run [s]."""
         while self.clock.sample(self.samples) <= t + self.clock.near:
             self.pending.append((self.samples, self._ask(t, at, schedules)))
@@ -220,18 +266,17 @@ class Loop:
             until = self.clock.effect(k + 1)
             until = end if abs(until - end) <= self.clock.near else until
             for field, command in zip(self.fields, commands, strict=True):
-                field.follow(command, t, until)
+                field.follow(command, t, until, self.clock.near)
                 field.write(schedules.knots)
 
     # --- a sample ---------------------------------------------------------------------------------
-    def _ask(self, t: float, at: Portion, schedules: Schedules) -> list[Floats]:
+    def _ask(self, t: float, at: Instance, schedules: Schedules) -> list[tuple[float, ...]]:
         """What the controller commands at an instant."""
-        measured = self.readings(at, schedules)
-        if self.noise:
+        told = self.readings.numbers(at, schedules)
+        measured = self.readings.give(told)
+        if self.noise or self.quantum:
             self._disturb(measured)
-        for name, step in self.quantum.items():
-            measured[name] = step * np.round(measured[name] / step)
-        told = [_as_array(measured[name]) for name in self.controller.reads]
+            told = [_numbers(measured[name]) for name in self.controller.reads]
         try:
             made = self.controller.command(t, measured, self.memory)
         except Exception as error:
@@ -239,12 +284,12 @@ class Loop:
             raise
         commands = self._checked(made, t)
         self.t.append(t)
-        for column, value in zip((*self.measured, *self.command), (*told, *commands), strict=True):
-            column.append(value)
+        self.measured.append(told)
+        self.command.append(commands)
         return commands
 
     def _disturb(self, measured: dict[str, Any]) -> None:
-        """Add what `noise` says, the same for each sample of each seed."""
+        """Add noise, the same for each sample of each seed, and round to whole quanta."""
         rng = np.random.default_rng((self.controller.seed, self.samples))
         for name, size in self.noise.items():
             value = measured[name]
@@ -255,8 +300,10 @@ class Loop:
             else:
                 off = size * rng.normal(size=np.shape(value))
                 measured[name] = value + (off if np.ndim(value) else float(off))
+        for name, step in self.quantum.items():
+            measured[name] = step * np.round(measured[name] / step)
 
-    def _checked(self, made: Any, t: float) -> list[Floats]:
+    def _checked(self, made: Any, t: float) -> list[tuple[float, ...]]:
         """The commands, when they are such."""
         who, drives = self.controller, self.controller.drives
         if not isinstance(made, Mapping):
@@ -270,48 +317,60 @@ class Loop:
                 f"command at t = {t:.9g} s returned {said} {name!r}; it drives "
                 f"{', '.join(map(repr, drives))}, so return these, neither more nor less."
             )
-        both = zip(self.fields, self.command, strict=True)
-        return [self._number(made[field.drive.name], field.drive, t, before)
-                for field, before in both]  # fmt: skip
+        return [self._within(made[field.drive.name], field.drive, t) for field in self.fields]
 
-    def _number(self, value: Any, drive: Drive, t: float, before: list[Floats]) -> Floats:
+    def _within(self, value: Any, drive: Drive, t: float) -> tuple[float, ...]:
         """One command within its limit."""
-        shapes = (before[0].shape,) if before else drive.shapes
-        begins = f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but"
         try:
             array = np.array(real(value))
         except (TypeError, ValueError):
             array = np.full((2, 2), np.nan)
-        if array.shape not in shapes:
-            words = " or ".join("three numbers" if shape else "one number" for shape in shapes)
-            again = ", as before" if before else ""
-            raise self.controller.refuse(f"{begins} that takes {words}{again}.")
-        if not np.isfinite(array).all():
-            raise self.controller.refuse(f"{begins} every command must be finite.")
+        if array.shape != self.shapes.get(drive.name, array.shape) or (
+            array.shape not in drive.shapes
+        ):
+            raise self._refuse_shape(value, drive, t)
+        self.shapes[drive.name] = array.shape
+        numbers = tuple(array.reshape(-1).tolist())
+        if not all(map(math.isfinite, numbers)):
+            raise self.controller.refuse(
+                f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but every "
+                "command must be finite."
+            )
         most = self.limit.get(drive.name)
-        return array if most is None else np.clip(array, -most, most)
+        return numbers if most is None else tuple(min(max(x, -most), most) for x in numbers)
+
+    def _refuse_shape(self, value: Any, drive: Drive, t: float) -> PartError:
+        """The error about a command that is neither a number nor three where it should be."""
+        known = self.shapes.get(drive.name)
+        shapes, again = (drive.shapes, "") if known is None else ((known,), ", as before")
+        words = " or ".join("three numbers" if shape else "one number" for shape in shapes)
+        return self.controller.refuse(
+            f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but that takes "
+            f"{words}{again}."
+        )
 
     # --- what it leaves ---------------------------------------------------------------------------
     def record(self) -> ControlRecord:
         """The samples and commands of the run so far."""
         t, drives = self.selection.tables, [field.drive for field in self.fields]
-        shapes = [measure_of("reads", t, name).shape for name in self.controller.reads]
+        found = [measure_of("reads", t, name) for name in self.controller.reads]
+        commands = [self.shapes.get(drive.name, drive.shapes[0]) for drive in drives]
         return ControlRecord(
             self.controller.name, np.array(self.t), tuple(self.controller.reads),
-            tuple(map(_stack, self.measured, shapes)), tuple(drive.name for drive in drives),
-            tuple(map(_stack, self.command, [drive.shapes[0] for drive in drives])),
+            _columns(self.measured, [one.shape for one in found]),
+            tuple(drive.name for drive in drives), _columns(self.command, commands),
             tuple(np.array(field.times) for field in self.fields),
-            tuple(np.array(field.values) for field in self.fields),
+            tuple(field.shaped(*field.values) for field in self.fields),
         )  # fmt: skip
 
     def state(self) -> ControlState:
         """The controller as a state carries it."""
-        lines = tuple((field.drive.name, field.last()) for field in self.fields)
-        pending = tuple((k, tuple(one.tolist() for one in some)) for k, some in self.pending)
-        memory = tuple(copy.deepcopy(self.memory).items())
         return ControlState(
-            self.controller.name, self.clock.begun, self.samples, memory, lines, pending
-        )
+            self.controller.name, self.clock.begun, self.samples,
+            tuple(copy.deepcopy(self.memory).items()),
+            tuple((field.drive.name, field.last) for field in self.fields),
+            tuple((k, tuple(commands)) for k, commands in self.pending),
+        )  # fmt: skip
 
 
 def name_of(controller: Controller) -> str:
@@ -319,13 +378,19 @@ def name_of(controller: Controller) -> str:
     return f"{type(controller).__name__} {controller.name!r}"
 
 
-def _as_array(value: Any) -> Floats:
-    return quat.to_array(value) if isinstance(value, quat.Quaternion) else np.array(value, float)
+def _numbers(value: Any) -> list[float]:
+    """A number, an array or a quaternion as a list."""
+    array = quat.to_array(value) if isinstance(value, quat.Quaternion) else np.asarray(value, float)
+    numbers: list[float] = array.reshape(-1).tolist()
+    return numbers
 
 
-def _stack(rows: list[Floats], shape: tuple[int, ...]) -> Floats:
-    """Rows as an array, also where there are none."""
-    return np.array(rows) if rows else np.zeros((0, *shape))
+def _columns(rows: list[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Floats, ...]:
+    """Column by column what rows hold, each as an array (m, ...)."""
+    return tuple(
+        np.array([row[k] for row in rows], dtype=float).reshape(-1, *shape)
+        for k, shape in enumerate(shapes)
+    )
 
 
 def state_of(start: State, name: str) -> ControlState:
@@ -349,13 +414,18 @@ class Controls:
             Loop(t.controllers[k], moved.drives[k], selection, t, start)
             for k in selection.controllers.tolist()
         ]
+        self.near = min((loop.clock.near for loop in self.loops), default=0.0)
         for field in (field for loop in self.loops for field in loop.fields):
             field.write(self.schedules.knots)
 
     def due_before(self, end: float) -> float:
         """When one of them has something to do [s], before the end of a run; inf: not before."""
-        times = [loop.due for loop in self.loops if loop.due < end - loop.clock.near]
-        return min(times, default=math.inf)
+        first = math.inf
+        for loop in self.loops:
+            due = loop.due
+            if due < first and due < end - loop.clock.near:
+                first = due
+        return first
 
     def has_knot(self, t: float) -> bool:
         """Whether commands bend at a time [s] to which they have been given."""
@@ -364,8 +434,7 @@ class Controls:
     def turn(self, t: float, end: float, state: Floats, angles: Floats) -> None:
         """Let all of them do what has come due, at a state as the run moves it; end: of the run
         [s]."""
-        rows = self.entry.expand(state)[None]
-        at = Portion(self.selection, np.array([t]), rows, angles[None].copy())
+        at = Instance(t, self.entry.expand(state), angles)
         for loop in self.loops:
             loop.turn(t, end, at, self.schedules)
 
@@ -393,7 +462,12 @@ def with_commands(system: System, course: Course) -> System:
         for record in course.records
         for name, times, values in zip(record.drives, record.times, record.values, strict=True)
     ]
-    tables = write_commands(t, commands)
+    return replace_commands(system, commands)
+
+
+def replace_commands(system: System, commands: Sequence[Commands]) -> System:
+    """A system with schedules in the place of what controllers command, and without these."""
+    tables = write_commands(system.tables, commands)
     chosen = selection_on(tables, system.selection)
     forces = {force.name: force for force in tables.forces}
     parts, candidates = (
@@ -405,6 +479,29 @@ def with_commands(system: System, course: Course) -> System:
         parts, candidates, system.start, tables=tables, selection=chosen, clusters=None,
         initial=system.initial.changed(selection=chosen),
     )  # fmt: skip
+
+
+def freeze_commands(system: System, who: str) -> System:
+    """The system with what its controllers command where it begins as constants; refused, for whom
+    it says, where a controller does not declare that its command rests as everything does."""
+    chosen, t = system.selection, system.tables
+    if not t.controllers:
+        return system
+    for k in chosen.controllers.tolist():
+        if not t.controllers[k].constant:
+            raise t.controllers[k].refuse(
+                f"{who} looks for rest, which what is commanded at every sample need not leave; "
+                "leave the controller out, or give it constant=True if its command stays what it "
+                "is while everything rests."
+            )
+    start = system.initial
+    lines = dict(line for one in start.controls for line in one.lines)
+    fields = (DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some)
+    commands = (
+        Commands(field.drive, np.array([start.t]), field.shaped(field.value_at(start.t)))
+        for field in fields
+    )
+    return replace_commands(system, list(commands))
 
 
 def controls_at(records: Sequence[ControlRecord], t: float) -> tuple[ControlState, ...]:

@@ -62,6 +62,8 @@ from quirkpy.parts.part import PartError
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
+#: Times that are no more than so many roundings apart are one.
+NOTHING = 16.0
 #: A solver that keeps a history forgets it where projection has moved the state by more than so
 #: many tolerances.
 START_OVER = 10.0
@@ -143,12 +145,14 @@ class Driver:
 
     def _next_end(self) -> None:
         due = self.controls.due_before(self.until)
-        end = due if due < self.ends[0] else self.ends.popleft()
+        end = due if due < self.ends[0] - self.controls.near else self.ends.popleft()
         self.clock[steps.T_END] = end
-        bends = end == due or end in self.knots or self.controls.has_knot(end)
+        bends = due <= end or end in self.knots or self.controls.has_knot(end)
         self.clock[steps.ASKED_UNTIL] = (
             math.nextafter(end, -math.inf) if bends and end > self.clock[steps.T] else math.inf
         )
+        if end - self.clock[steps.T] < NOTHING * math.ulp(end):  # no step is as short
+            self.clock[steps.T] = end
 
     def _turn(self) -> None:
         """Let controllers sample and command at the present state."""

@@ -18,7 +18,7 @@ from quirkpy.kernels.base.states import (
     positions_of,
     spins_of,
     velocities_of,
-)
+)  # fmt: skip
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
@@ -44,6 +44,7 @@ from quirkpy.motion.readings import (
     LatchCourse,
     columns_of,
     impacts_of,
+    read_record,
     table_of,
 )  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
@@ -114,8 +115,8 @@ class Trajectory:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
-        joints to be shown."""
+        axes of the joint), "phase" or "commands"; without words the first two.  of: names of the
+        bodies, joints or controllers to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
@@ -357,7 +358,9 @@ class Trajectory:
         ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
 
         What depends on which joints and forces act is that of each piece of the run, and zero for
-        what does not act in it."""
+        what does not act in it.  "pd.wheel.torque" is what a controller commanded last."""
+        if (told := read_record(self.course.records, name, self.t)) is not None:
+            return told
         found = measure_of("measure", self.system.tables, name)
         if name in LEDGERS:
             return np.asarray(getattr(self, name))
@@ -506,10 +509,7 @@ class Trajectory:
     @property
     def drift(self) -> Floats:
         """What projection took away at each stored step: largest displacement [m or rad], change of
-        velocity (k, 2).
-
-        Bodies that locks hold together count as one, except at the start.
-        """
+        velocity (k, 2).  Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
 
     def animate(

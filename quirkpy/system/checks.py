@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
-from quirkpy.mechanics.measures import measure_of
+from quirkpy.mechanics.measures import WXYZ, measure_of
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
@@ -50,6 +50,12 @@ def check_controllers(tables: Tables) -> None:
                 measure_of("reads", tables, name)
             except PartError as error:
                 raise controller.refuse(str(error)) from None
+        for name, _ in controller.quantum:
+            if measure_of("quantum", tables, name).parts == WXYZ:
+                raise controller.refuse(
+                    f"quantum names {name!r}, but orientations have no whole multiples; leave it "
+                    "out."
+                )
 
 
 def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]) -> None:

@@ -31,7 +31,7 @@ def write_commands(t: Tables, commands: Sequence[Commands]) -> Tables:
         k = t.force_index[drive.force]
         forces[k] = with_knots(forces[k], drive, at, some)
         for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
-            times[s], values[s] = at, np.array([matrix @ np.atleast_1d(x) for x in some])
+            times[s], values[s] = at, some.reshape(len(at), -1) @ matrix.T
     changed: dict[str, Any] = {
         "schedule_knot": np.cumsum([0, *map(len, times)]), "knot_time": np.concatenate(times),
         "knot_value": np.concatenate(values), "forces": tuple(forces), "controllers": (),

@@ -3,6 +3,7 @@ files."""
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 from typing import Any
 
@@ -183,3 +184,119 @@ def test_locked_bodies_turn_commands_along() -> None:
     np.testing.assert_allclose(run.final.q, apart.final.q, atol=1e-7)
     np.testing.assert_allclose(run.final.v, apart.final.v, atol=1e-7)
     assert abs(run.final["one"].velocity).max() > 0.1
+
+
+class Waves(qp.Controller):
+    """Sines of time for all that it drives."""
+
+    def command(self, t: float, measured: Any, memory: Any) -> dict[str, Any]:
+        return {
+            name: np.sin(2.0 * t)
+            if name in ("motor.torque", "lead.target")
+            else (np.sin(3.0 * t), 0.1, 0.2)
+            for name in self.drives
+        }
+
+
+def driven(*controllers: qp.Controller, load: Any = (0.0, 0.0, 0.0)) -> qp.Multibody:
+    """A craft on which everything may be driven."""
+    bus, arm, hinge, wheel, motor = craft(5)[0]
+    assert isinstance(bus, qp.Body)
+    assert isinstance(hinge, qp.Revolute)
+    lead = qp.Servo("lead", hinge, target=0.0, stiffness=2.0, damping=1.0)
+    push, jet = qp.Load("push", bus, force=load), qp.Thruster("jet", bus.site("jet"), 0.0)
+    return qp.Multibody(bus, arm, hinge, wheel, motor, lead, push, jet, *controllers)
+
+
+def waves(name: str, period: float, *drives: str, **options: Any) -> Waves:
+    return Waves(name, period=period, drives=drives, **options)
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        (waves("a", 0.1, "push.torque"), waves("b", 0.3, "motor.torque")),
+        (waves("a", 0.1, "jet.thrust"), waves("b", 1.0 / 7.0, "motor.torque")),
+        (waves("a", 0.1, "wheel.momentum", "motor.torque", hold="first"),),
+        (waves("a", 0.1, "wheel.momentum", "jet.thrust", hold="first", delay=0.1),),
+        (waves("a", 0.25, "lead.target", "wheel.torque"),),
+        (waves("a", 0.25, "lead.target", hold="first"),),
+    ],
+    ids=lambda some: " ".join(f"{one.hold} {' '.join(one.drives)}" for one in some),
+)
+def test_everything_can_be_driven(some: tuple[Waves, ...]) -> None:
+    """At each sample a step ends, and what was commanded flies as schedules with the same bits;
+    what targets that jump change in energies is work."""
+    made = driven(*some)
+    run = made.simulate(3.0)
+    for one in some:
+        count = round(3.0 / one.period)
+        np.testing.assert_allclose(run[one.name].t, one.period * np.arange(count), rtol=1e-15)
+        assert np.isin(run[one.name].t, run.t).all()
+    if all(one.delay == 0.0 for one in some):
+        same_bits(run, qp.Multibody(*run.system.parts).simulate(3.0))
+    balance = run.energy + run.dissipated - run.work
+    assert np.ptp(balance) < 3e-8
+    wheel = run.system["wheel"]
+    assert isinstance(wheel, qp.ReactionWheel)
+    if "wheel.momentum" in some[0].drives:  # there one period, and the delay, later
+        seen, late = run["a"], some[0].period + some[0].delay
+        told = [wheel.momentum_at(t + late) for t in seen.t[:-2]]
+        np.testing.assert_allclose(seen.command["wheel.momentum"][:-2], told, atol=1e-12)
+
+
+@pytest.mark.parametrize("duration", [0.1 + 0.2, 0.3, math.nextafter(3.0, 0.0), 2.95])
+def test_samples_beside_other_times_are_one_with_them(duration: float) -> None:
+    """Knots of schedules, and ends of runs, that miss a sample by rounding; the next run takes the
+    sample on which a run ends."""
+    knots = qp.Schedule((0.0, 0.1 + 0.2, 0.7000000000000001), [(0.0,) * 3, (1.0, 0, 0), (0.0,) * 3])
+    made = driven(waves("a", 0.1, "wheel.torque", "motor.torque"), load=knots)
+    run = made.simulate(duration)
+    assert run.stop is qp.Stop.END
+    more = made.simulate(0.35, state=run.final)
+    assert more.stop is qp.Stop.END
+    both = np.concatenate([run["a"].t, more["a"].t])
+    np.testing.assert_allclose(both, 0.1 * np.arange(len(both)), atol=1e-15)
+    assert len(both) == math.ceil(10.0 * (duration + 0.35) - 1e-9)
+    assert run.at(0.5 * duration).t == 0.5 * duration
+
+
+def test_ten_thousand_samples() -> None:
+    """Each knows its time, and looking between them is no search through all."""
+    run = driven(waves("a", 1e-3, "motor.torque")).simulate(2.0)
+    np.testing.assert_array_equal(run["a"].t, [k / 1000 for k in range(2000)])
+    assert run.at(1.23456)["hinge"].angle == pytest.approx(
+        np.interp(1.23456, run.t, run["hinge"].angle), abs=1e-6
+    )
+
+
+def test_what_is_measured_is_what_runs_measure() -> None:
+    """Numbers of states, of coordinates, and what only Python answers, under the commands of that
+    moment; noise and quanta are in the record."""
+    reads = ("hinge.angle", "bus.orientation", "energy", "motor.load", "hinge.reaction")
+    made = driven(waves("a", 0.1, "motor.torque", "push.force", reads=reads))
+    run = made.simulate(1.0)
+    rows = np.searchsorted(run.t, run["a"].t)
+    for name in reads[:1] + reads[2:3]:
+        known = run.measure(name)[rows]
+        np.testing.assert_allclose(run["a"].measured[name], known, rtol=1e-12, atol=1e-12)
+    before = np.append(0.0, run["a"].command["motor.torque"][:-1])  # until then
+    np.testing.assert_allclose(run["a"].measured["motor.load"], before, atol=1e-15)
+    assert run["a"].measured["hinge.reaction"].shape == (10, 6)
+    rough = waves(
+        "a", 0.1, "motor.torque", reads=reads[:2], noise={"hinge.angle": 0.01},
+        quantum={"hinge.angle": 0.005}, seed=7,
+    )  # fmt: skip
+    told = [driven(rough).simulate(1.0)["a"].measured["hinge.angle"] for _ in range(2)]
+    np.testing.assert_array_equal(told[0], told[1])
+    whole = told[0] / 0.005
+    np.testing.assert_allclose(whole, np.round(whole), atol=1e-9)
+    assert abs(told[0]).max() > 0.005
+
+
+def test_limits_hold_and_are_recorded() -> None:
+    run = driven(waves("a", 0.1, "push.force", limit={"push.force": 0.15})).simulate(1.0)
+    command = run["a"].command["push.force"]
+    assert abs(command).max() == 0.15
+    np.testing.assert_allclose(command[5], (0.15, 0.1, 0.15))
+    np.testing.assert_array_equal(run.measure("a.push.force")[run.t == 0.5][0], command[5])

@@ -122,8 +122,8 @@ class Trajectory:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
-        joints to be shown."""
+        axes of the joint), "impulses" or "phase"; without words the first two.  of: names of the
+        bodies or joints to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(

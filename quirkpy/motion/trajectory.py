@@ -115,8 +115,8 @@ class Trajectory:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint), "phase" or "commands"; without words the first two.  of: names of the
-        bodies, joints or controllers to be shown."""
+        axes of the joint), "impulses", "phase" or "commands"; without words the first two.  of:
+        names of the bodies, joints or controllers to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(

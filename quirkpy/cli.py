@@ -276,10 +276,9 @@ def words_of_check(it: argparse.ArgumentParser) -> None:
 
 def words_of_warm(it: argparse.ArgumentParser) -> None:
     """What `quirkpy warm` may be asked."""
+    it.add_argument("file", type=Path, nargs="?", help="only what its `study` or `system` calls")
     it.add_argument("--workers", type=_count, default=2, metavar="N", help="processes (default 2)")
-    it.add_argument(
-        "--into", type=Path, metavar="FOLDER", help="copy the machine code there, for a wheel"
-    )
+    it.add_argument("--into", type=Path, metavar="FOLDER", help="copy it there, for a wheel")
 
 
 def _count(word: str) -> int:
@@ -414,7 +413,7 @@ def check(asked: argparse.Namespace) -> Answer:
     """`quirkpy check study.py`"""
     from quirkpy.explore.study import Study
 
-    made = _load_definition(asked.file)
+    made = load_definition(asked.file)
     if isinstance(made, Study):
         return _check_study(made)
     mobility = made.mobility()
@@ -425,7 +424,7 @@ def check(asked: argparse.Namespace) -> Answer:
     return Answer(made.explain(), data)
 
 
-def _load_definition(path: Path) -> Any:
+def load_definition(path: Path) -> Any:
     """The study or the system that a file defines."""
     from quirkpy.formats.json import from_json
 
@@ -489,7 +488,7 @@ def warm(asked: argparse.Namespace) -> Answer:
     """`quirkpy warm`"""
     from quirkpy import warm as warming
 
-    done = warming.warm(asked.workers, asked.into)
+    done = warming.warm(asked.workers, asked.into, asked.file)
     return Answer(str(done), done._asdict())
 
 

@@ -304,6 +304,30 @@ def test_kernels_are_compiled_beforehand(capsys: pytest.CaptureFixture[str]) -> 
     assert (again["compiled"], again["ready"]) == (0, done["ready"])
 
 
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+@pytest.mark.parametrize("defined", ["study", "system"])
+def test_what_one_file_calls_is_compiled_beforehand(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, defined: str
+) -> None:
+    file = tmp_path / "one.py"
+    made = {"study": "pair", "system": "hang_cube"}[defined]
+    file.write_text(f"from quirkpy.warm import {made}\n{defined} = {made}()\n")
+    done = in_json(capsys, "warm", str(file))
+    assert done["missing"] == []
+    assert "step.integrator.advance" in done["ready"]
+    assert ("step.responses.respond" in done["ready"]) == (defined == "study")
+    assert in_json(capsys, "warm", str(file), "--workers", "1")["compiled"] == 0
+
+
+def test_a_file_with_nothing_to_compile_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "empty.py").write_text("")
+    assert "does not define `system`" in failing(capsys, "warm", str(tmp_path / "empty.py"))
+    assert "there is no file" in failing(capsys, "warm", str(tmp_path / "none.py"))
+
+
 def test_a_processor_for_which_nothing_is_shipped(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:

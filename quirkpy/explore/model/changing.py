@@ -1,4 +1,5 @@
-"""What it costs to change joints: energy that taking hold and letting go draw, and for how long."""
+"""The cost of changing joints: the energy that taking hold and letting go draw, and for how
+long."""
 
 from __future__ import annotations
 

@@ -266,9 +266,7 @@ def grasped() -> tuple[qp.Multibody, qp.Switch]:
     }  # fmt: skip
     steer = steering(MET, flown(prescribed()))
     arms = [hinge for hinge in HINGES if hinge not in GRIPS]
-    system = qp.Multibody(
-        *BODIES, *arms, *LOCKS, steer, candidates=[*GRIPS, WHEELS, *ENGINES]
-    )
+    system = qp.Multibody(*BODIES, *arms, *LOCKS, steer, candidates=[*GRIPS, WHEELS, *ENGINES])
     then = qp.Switch(
         MET, joints=tuple(hinge.name for hinge in HINGES),
         forces=("wheels", *(motor.name for motor in ENGINES)),
@@ -316,8 +314,9 @@ def main(picture: str | None = None) -> dict[str, float]:
     print(f"prescribed: {len(led.t) - 1} steps in {took:.3f} s for {SECONDS:g} s")
     for name, torque in torques.items():
         print(f"  {name.removesuffix('.load'):22} at most {abs(torque).max():7.4f} N m")
-    ended = [name for name, reaction in led.system.reactions(led.final).items() if not reaction.unique]
-    print(f"  not unique: {', '.join(ended)}")
+    reactions = led.system.reactions(led.final)
+    shared = [name for name, reaction in reactions.items() if not reaction.unique]
+    print(f"  shared in more than one way: {', '.join(shared)}")
     began = time.perf_counter()
     run = flown(controlled())
     took = time.perf_counter() - began
@@ -328,11 +327,10 @@ def main(picture: str | None = None) -> dict[str, float]:
         f"rad/s, largest gap {gap(run):.0e} m, momentum kept to {np.ptp(whole):.0e} N m s"
     )
     system, then = grasped()
-    caught = system.simulate(SECONDS + MET, switches=[then], progress=False)
+    caught: Any = system.simulate(SECONDS + MET, switches=[then], progress=False)
     print(f"grasped: {1e3 * caught.lost[-1]:.3f} mJ lost as both grippers take hold")
     for name in ("grip left", "grip right"):
-        force, couple = caught.shocks[name]
-        print(f"  {name:22} {force:.4f} N s")
+        print(f"  {name:22} {caught.shocks[name].force:.4f} N s")
     print(f"  distance {distance(caught.final):.9f} m")
     if picture is not None:
         run.plot("commands").save(picture)
@@ -341,7 +339,7 @@ def main(picture: str | None = None) -> dict[str, float]:
         "led distance": distance(led.final),
         "distance": distance(run.final),
         "spin": float(abs(run.final["bus"].angular_velocity[2])),
-        "gap": max(gap(led), gap(run), gap(caught)),
+        "gap": max(gap(led), gap(run), gap(caught.pieces[-1][1])),
         "momentum": float(np.ptp(whole)),
         "lost": float(caught.lost[-1]),
         "drawn near": distance(caught.final),

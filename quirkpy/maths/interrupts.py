@@ -17,8 +17,8 @@ Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
 
 class Listener:
-    """Hears Ctrl-C for a whole command: raises KeyboardInterrupt as Python does, and remembers that
-    one came, also where a run kept what it had and whoever had asked for it went on."""
+    """A handler of Ctrl-C for a whole command: it raises KeyboardInterrupt as Python does, and
+    remembers that Ctrl-C came, also where a run answered by ending early and its caller went on."""
 
     def __init__(self) -> None:
         self.heard = False

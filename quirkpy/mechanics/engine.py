@@ -72,7 +72,8 @@ class Layout:
         self._idle: list[Engine] = []
 
     def lend(self) -> Loan:
-        """An engine that nobody else has, as if new, until the end of the block."""
+        """An engine that nobody else uses, in the state of a new one, until the end of the
+        block."""
         return Loan(self)
 
     def on(self, selection: Selection) -> Layout:
@@ -124,7 +125,8 @@ class Layout:
 
 @functools.cache
 def rigid_states(bodies: int) -> StateLayout:
-    """The layout of states of so many rigid bodies; nobody writes to it."""
+    """The layout of the states of a number of rigid bodies; shared, so it must not be written
+    to."""
     return StateLayout.rigid(bodies)
 
 

@@ -1,5 +1,4 @@
-"""Equilibria found without moving: from many seeds to whatever they lead to; and the lowest pass
-out of a well."""
+"""Equilibria found without moving, from many seeds, and the lowest pass out of a well."""
 
 from __future__ import annotations
 

@@ -130,7 +130,7 @@ class Nowhere:
         """There is none."""
 
     def get_disambiguator(self) -> str:
-        """The line of the function, by which files of functions of one name differ."""
+        """As folders tell functions of one name apart."""
         return str(self.line)
 
 

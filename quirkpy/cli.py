@@ -223,20 +223,11 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
-    it.add_argument(
-        "--out",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf",
-    )
-    it.add_argument(
-        "--side",
-        type=Path,
-        metavar="FILE",
-        help="beside page.html: motions that failed or find no room, x.js",
-    )
+    kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
+    it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
+                    help=f"write it instead: {kinds}")  # fmt: skip
+    it.add_argument("--side", type=Path, metavar="FILE",
+                    help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
     it.add_argument(
         "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
     )

@@ -23,9 +23,10 @@ import numpy as np
 
 from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import ControlRecord, Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
@@ -44,7 +45,17 @@ BROKEN = 0.1
 #: What is written field by field.  A new field needs no code here; with a default, older files stay
 #: readable.
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Course, Counts, Happening, Jump, Settings, State)
+    cls.__name__: cls
+    for cls in (
+        Course,
+        Counts,
+        Happening,
+        Jump,
+        Settings,
+        State,
+        ControlRecord,
+        ControlState,
+    )
 }
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"

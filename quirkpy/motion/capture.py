@@ -128,7 +128,8 @@ class Hold:
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
         s = self.start
-        return state_at(s, s.t, rows, s.near, further=s.further).next_to(self.angles)
+        made = state_at(s, s.t, rows, s.near, further=s.further, controls=s.controls)
+        return made.next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
         """The state with what acts on it, ready for the kernels."""

@@ -195,6 +195,8 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         merged: Any = None
         tail: Any = NO_TAILS
         jumps: tuple[Any, ...] = ()
+        records: tuple[Any, ...] = ()
+        controls: tuple[Any, ...] = ()
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__

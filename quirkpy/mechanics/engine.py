@@ -187,8 +187,8 @@ class Engine:
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:
-        """Forget what the last user has left: angles, stops that hold, how loops are closed, what
-        Python has raised."""
+        """Forget the last user: angles, stops that hold, how loops are closed, and errors in
+        Python."""
         self.selection = selection
         begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0

@@ -26,7 +26,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
 from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, is_want_of_memory
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
@@ -45,7 +45,7 @@ class Answer(NamedTuple):
 
 
 class Words(argparse.ArgumentParser):
-    """The words of a command line; help that nobody can take is a failure."""
+    """The parser of the command line; help that cannot be written ends it with an error."""
 
     def print_help(self, file: Any = None) -> None:
         """Answer with the help; end with 1 where that cannot be written."""
@@ -97,15 +97,6 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
-
-
-def is_want_of_memory(error: BaseException | None) -> bool:
-    """Whether memory ran out, or room for another thread, by an error or what led to it."""
-    while error is not None:
-        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
-            return True
-        error = error.__cause__ or error.__context__
-    return False
 
 
 # --- what is written ------------------------------------------------------------------------------

@@ -30,11 +30,11 @@ from quirkpy.parts.switch import Switch
 
 
 class SwitchedTrajectory(JoinedTrajectory):
-    """A run with switches: what a `Trajectory` has, and `switches`, those that have happened, each
-    the beginning of one more of its `pieces`.
+    """A run with switches: a `Trajectory` with the `switches` that have happened, each of which
+    begins another of its `pieces`.
 
-    A switch stands in `events`, and so does what joints took that took hold there, which `lost`
-    counts as well; what it changed of the potential energy is in `switched`."""
+    `events` names each switch and the energy that joints took as they took hold there, which `lost`
+    counts as well; `switched` is the change of potential energy that it made."""
 
     def __init__(
         self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]

@@ -100,7 +100,8 @@ class DrivenField:
             self._add(t, wanted, near)
             return
         here, span = self.value_at(t), until - t
-        self._add(t, here, near)
+        if self.times[-1] != t:
+            self._add(t, here, near)
         rising = (x - rate * span for x, rate in zip(here, wanted, strict=True))
         self._add(until, tuple(rising) if self.drive.rising else wanted, near)
 

@@ -333,10 +333,11 @@ def test_a_controller_is_timed_against_its_commands() -> None:
     assert len(sheet.rows) == 1
     assert figures["bus and arm, against no control"] > 1.0
     parts, hold = controllers.craft(1)
-    run = qp.Multibody(*parts, hold).simulate(5.0)
+    run, free = (qp.Multibody(*some).simulate(5.0) for some in ((*parts, hold), parts))
     again = qp.Multibody(*run.system.parts).simulate(5.0)
     np.testing.assert_array_equal(run.course.states, again.course.states)
-    assert abs(run["bus"].orientation[-1].z) < 1e-3
+    turned, loose = (one["bus"].orientation[-1].z for one in (run, free))
+    assert abs(turned) < 0.5 * abs(loose)
 
 
 def test_the_other_measurements_run(capsys: pytest.CaptureFixture[str]) -> None:

@@ -486,8 +486,6 @@ def freeze_commands(system: System, who: str) -> System:
     """The system with what its controllers command where it begins as constants; refused, for whom
     it says, where a controller does not declare that its command rests as everything does."""
     chosen, t = system.selection, system.tables
-    if not t.controllers:
-        return system
     for k in chosen.controllers.tolist():
         if not t.controllers[k].constant:
             raise t.controllers[k].refuse(
@@ -495,7 +493,15 @@ def freeze_commands(system: System, who: str) -> System:
                 "leave the controller out, or give it constant=True if its command stays what it "
                 "is while everything rests."
             )
-    start = system.initial
+    return hold_commands(system)
+
+
+def hold_commands(system: System) -> System:
+    """The system with what its controllers command where it begins as constants; without
+    controllers the same system."""
+    t, start = system.tables, system.initial
+    if not t.controllers:
+        return system
     lines = dict(line for one in start.controls for line in one.lines)
     fields = (DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some)
     commands = (

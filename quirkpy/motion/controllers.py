@@ -28,7 +28,7 @@ from quirkpy.parts.checks import real, show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.part import PartError
 from quirkpy.tables.commands import Commands, write_commands
-from quirkpy.tables.drives import Drive
+from quirkpy.tables.drives import Drive, driven_field, find_drive
 from quirkpy.tables.tables import Selection, Tables
 from quirkpy.tables.vary import selection_on
 
@@ -277,13 +277,40 @@ def with_commands(system: System, course: Course) -> System:
     t = system.tables
     if not t.controllers:
         return system
-    drives = {drive.name: drive for some in t.drives for drive in some}
-    commands = [
-        Commands(drives[name], times, values)
-        for record in course.records
-        for name, times, values in zip(record.drives, record.times, record.values, strict=True)
-    ]
-    return replace_commands(system, commands)
+    known = {
+        name: (times, values)
+        for one in course.records
+        for name, times, values in zip(one.drives, one.times, one.values, strict=True)
+    }
+    fields = held_fields(system)
+    still = {field.drive.name: (np.array(field.times), field.shaped(*field.values))
+             for field in fields}  # fmt: skip
+    told = still | known
+    return replace_commands(
+        system, [Commands(field.drive, *told[field.drive.name]) for field in fields]
+    )
+
+
+def held_fields(system: System) -> list[DrivenField]:
+    """Whatever controllers drive, as it stands where the system begins."""
+    t, start = system.tables, system.initial
+    lines = dict(line for one in start.controls for line in one.lines)
+    return [DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some]
+
+
+def recall_commands(system: System, records: Sequence[ControlRecord]) -> System:
+    """A system in which commands stand as schedules with those of another run of it."""
+    t, commands = system.tables, []
+    for record in records:
+        for name, times, values in zip(record.drives, record.times, record.values, strict=True):
+            owner, _, word = name.rpartition(".")
+            force = t.forces[t.force_index[owner]]
+            field = driven_field(force, word)
+            drive = find_drive(force, field, getattr(force, field).interpolation, t.joints)
+            if drive is None:
+                raise ValueError(f"there is nothing to drive called {name!r}")
+            commands.append(Commands(drive, times, values))
+    return replace_commands(system, commands) if commands else system
 
 
 def replace_commands(system: System, commands: Sequence[Commands]) -> System:
@@ -319,14 +346,12 @@ def freeze_commands(system: System, who: str) -> System:
 def hold_commands(system: System) -> System:
     """The system with what its controllers command where it begins as constants; without
     controllers the same system."""
-    t, start = system.tables, system.initial
-    if not t.controllers:
+    if not system.tables.controllers:
         return system
-    lines = dict(line for one in start.controls for line in one.lines)
-    fields = (DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some)
+    t = system.initial.t
     commands = (
-        Commands(field.drive, np.array([start.t]), field.shaped(field.value_at(start.t)))
-        for field in fields
+        Commands(field.drive, np.array([t]), field.shaped(field.value_at(t)))
+        for field in held_fields(system)
     )
     return replace_commands(system, list(commands))
 

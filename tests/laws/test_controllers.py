@@ -157,6 +157,13 @@ def test_what_is_between_rows_and_in_files_knows_the_commands(tmp_path: Path) ->
     k = np.searchsorted(run["pd"].t, run.t, side="right") - 1
     commanded = run["pd"].command["motor.torque"][k]
     np.testing.assert_allclose(run["motor"].load, commanded, rtol=1e-12, atol=1e-15)
+    off = qp.Switch(1.0, forces=("wheel",))
+    switched = qp.Multibody(*parts, pd).simulate(1.5, switches=[off])
+    switched.save(tmp_path / "switched.npz")
+    other = qp.Trajectory.load(tmp_path / "switched.npz")
+    same_bits(switched, other)
+    for name in ("wheel.load", "motor.load", "pd.wheel.torque"):
+        np.testing.assert_array_equal(other.measure(name), switched.measure(name))
     run.save(tmp_path / "run.npz")
     again = qp.Trajectory.load(tmp_path / "run.npz")
     same_bits(run, again)

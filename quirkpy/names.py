@@ -17,6 +17,7 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
+from quirkpy.families import origami
 from quirkpy.formats import from_json, to_json
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
@@ -257,6 +258,7 @@ __all__ = [
     "continue_equilibrium",
     "deg",
     "from_json",
+    "origami",
     "quat",
     "rotation",
     "to_json",

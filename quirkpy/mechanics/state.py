@@ -38,7 +38,7 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.joint import (
     Coordinate,
 )
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 
@@ -383,10 +383,10 @@ class State(FrozenRecord):
         """This state with the whole turns that bring each angle to the given one [rad]
         (n_coordinates,)."""
         tables = self._tables("with_angles")
-        try:
-            given = np.array(numbers(angles, (len(self.joints),)))
-        except (TypeError, ValueError) as error:
-            raise PartError(f"with_angles: angles {error}.") from None
+        shape = (len(self.joints),)
+        given = np.array(
+            check_argument("with_angles", "angles", angles, lambda told: numbers(told, shape))
+        )
         turning = np.flatnonzero(tables.coordinate_kind == ANGLE)
         doubt_any("with_angles: an angle", given[turning].tolist())
         return self.next_to(given)

@@ -134,6 +134,11 @@ class JoinedTrajectory(Trajectory):
         """This run with states at least every `step` [s], piece by piece."""
         return self.over(lambda run: run.sampled(step))
 
+    def with_rows_at(self, times: Floats) -> Self:
+        """This run with states at some times [s] besides the stored ones, piece by piece."""
+        begun = {id(run): begins for begins, run in self._pieces}
+        return self.over(lambda run: run.with_rows_at(times - begun[id(run)]))
+
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body, a joint or a sensor through all pieces, as of a `Trajectory`."""

@@ -292,7 +292,7 @@ def with_commands(system: System, course: Course) -> System:
 
 
 def held_fields(system: System) -> list[DrivenField]:
-    """Whatever controllers drive, as it stands where the system begins."""
+    """All fields that controllers drive, as they stand where the system begins."""
     t, start = system.tables, system.initial
     lines = dict(line for one in start.controls for line in one.lines)
     return [DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some]

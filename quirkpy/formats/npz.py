@@ -26,6 +26,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import recall_commands
 from quirkpy.motion.course import ControlRecord, Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
@@ -230,7 +231,8 @@ def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
     runs = []
     for switch, piece in zip((None, *switches), given, strict=True):
         system = system if switch is None else apply_switch(system, switch)
-        runs.append((0.0, _checked_run(begin_as(system, piece["start"]), piece)))
+        own = recall_commands(begin_as(system, piece["start"]), piece["course"].records)
+        runs.append((0.0, _checked_run(own, piece)))
     works = [float(piece["work"]) for piece in given]
     return SwitchedTrajectory(tuple(runs), works, tuple(switches))
 
@@ -264,6 +266,7 @@ def _is_plain(course: Course) -> bool:
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
+        and all(map(is_record, course.records))
         and all(is_jump(jump, course) for jump in course.jumps)
         and texts(course.stops)
         and isinstance(course.stop, Stop)
@@ -318,6 +321,22 @@ def is_jump(value: Any, course: Course) -> bool:
             and rows.shape == bodies
             and are_poses(rows)
             for rows in (value.before, value.after)
+        )
+    )
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value is what a controller did in a run."""
+    return (
+        isinstance(value, ControlRecord)
+        and texts((value.name, *value.reads, *value.drives))
+        and len(value.reads) == len(value.measured)
+        and len(value.drives) == len(value.command) == len(value.times) == len(value.values)
+        and all(len(some) == len(value.t) for some in (*value.measured, *value.command))
+        and all(len(t) == len(x) for t, x in zip(value.times, value.values, strict=True))
+        and all(
+            isinstance(some, np.ndarray) and some.dtype == np.float64
+            for some in (value.t, *value.measured, *value.command, *value.times, *value.values)
         )
     )
 

@@ -264,15 +264,34 @@ class Driver:
         e = self.engine
         e.turn_to(self.start.angles)
         e.hold(self.start.held)
-        if self.controls.due_before(self.until) < math.inf:
+        due = self.controls.due_before(self.until) <= self.start.t + self.controls.near
+        going_on = due and bool(self.start.controls)
+        if due and not going_on:
             self._turn()
             self.head_for(self.until)
-        why = self.pass_end(self.first_steps(room))
+        if going_on:
+            why = self._take_up()
+        else:
+            why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
         self.check_start()
         begun = self.rows.states[0]
         self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
+        return why
+
+    def _take_up(self) -> int:
+        """The start as the first row, where controllers sample as the run goes on from another:
+        what that changes at once is work, as at a knot within a run."""
+        e, clock = self.engine, self.clock
+        clock[steps.T_END] = self.until
+        why = self.first_steps(1)
+        if why != integrator.GOING:
+            return why
+        clock[steps.ASKED_UNTIL] = math.nextafter(clock[steps.T], -math.inf)
+        self._turn()
+        integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        self.head_for(self.until)
         return why
 
     def stand(self) -> Course:

@@ -29,6 +29,7 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.motion.course import Waits
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.move import stand
@@ -85,16 +86,16 @@ class Replay(JoinedTrajectory):
 
     legs: tuple[Leg, ...]
 
-    def __init__(self, graph: Graph, legs: Sequence[Leg]) -> None:
-        self.graph, self.legs = graph, tuple(legs)
+    def __init__(self, system: System, legs: Sequence[Leg]) -> None:
+        self.legs = tuple(legs)
         pieces = tuple((leg.t, run) for leg in legs for run in leg.runs)
         works = [leg.switching * (k == 0) for leg in legs for k in range(len(leg.runs))]
-        super().__init__(graph.study.system, pieces, works)
+        super().__init__(system, pieces, works)
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Replay:
         """A run with each of the pieces of this one changed."""
         legs = [leg._replace(runs=tuple(map(change, leg.runs))) for leg in self.legs]
-        return Replay(self.graph, legs)
+        return Replay(self.system, legs)
 
     def _told(self, state: State, begins: float) -> State:
         """A state of a piece as one of the study's own system."""
@@ -167,7 +168,7 @@ def replay(graph: Graph, plan: Any) -> Replay:
         leg, node = fly_step(graph, transfers.holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
-    return Replay(graph, legs)
+    return Replay(graph.study.system, legs)
 
 
 def _check_plan(plan: Any) -> None:

@@ -22,7 +22,6 @@ from typing import Any
 import numpy as np
 
 from quirkpy.explore.answers.replay import Leg, Replay
-from quirkpy.explore.model.changing import Change
 from quirkpy.explore.model.graph import Edge, Outcome
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Arrival, Carried, Choice
@@ -30,7 +29,7 @@ from quirkpy.kernels.base.states import bodies_of, zero_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import Change, Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory

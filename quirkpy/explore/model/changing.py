@@ -56,7 +56,7 @@ def latches_of(study: Scope, potential: str | None = None) -> dict[str, Latch]:
 
 
 def latched_at(study: Scope, node: Node) -> tuple[str, ...]:
-    """Those that hold at a node, under the potential with which it was reached."""
+    """The latches that hold at a node, under the potential with which it was reached."""
     mine = {} if node.potential is None else latches_of(study, node.potential)
     if not mine:
         return ()

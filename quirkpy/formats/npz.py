@@ -21,19 +21,24 @@ from typing import Any
 
 import numpy as np
 
+from quirkpy.explore.answers.replay import Leg, Replay
+from quirkpy.explore.model.graph import Edge, Outcome
+from quirkpy.explore.model.leaving import Leaving
+from quirkpy.explore.scope.choices import Arrival, Carried, Choice
 from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import recall_commands
-from quirkpy.motion.course import ControlRecord, Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import Change, ControlRecord, Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import Reason, told
 from quirkpy.system.multibody import Multibody
 
 #: Rises when files change so that an older reader would misread them.
@@ -58,8 +63,14 @@ RECORDS: dict[str, type[Any]] = {
         ControlState,
     )
 }
+#: What the legs of a replay are made of beside their runs, which stand in the file whole.
+LEGS: dict[str, type[Any]] = {
+    cls.__name__: cls for cls in (Leg, Edge, Outcome, Choice, Carried, Arrival, Leaving, Change)
+}
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
+#: Of an edge what belongs to its graph.
+OF_GRAPH = "robustness"
 #: The tails of states, which most systems have none of.
 TAILS = ("further", "tail")
 #: What reading says of a file that is no archive of NumPy's, or a damaged one.
@@ -75,6 +86,7 @@ def save(run: Trajectory, path: FilePath) -> None:
     writers = {
         Trajectory: partial(_write_run, arrays),
         SwitchedTrajectory: partial(_write_pieces, arrays),
+        Replay: partial(_write_legs, arrays),
     }
     text = Writer(writers).document(run)
     with replacing(path, "save") as file:
@@ -92,6 +104,7 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
     extra |= {"SwitchedTrajectory": _read_pieces, "Piece": lambda fields: fields}
+    extra |= {key: partial(_told, cls) for key, cls in LEGS.items()} | {"Replay": _read_legs}
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
@@ -102,15 +115,25 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
 
 
 # --- writing --------------------------------------------------------------------------------------
-def _write_run(arrays: dict[str, Any], writer: Writer, run: Trajectory) -> dict[str, Any]:
-    """The parts, and what the run began with, was asked for and left."""
+def _write_run(
+    arrays: dict[str, Any], writer: Writer, run: Trajectory, place: str = ""
+) -> dict[str, Any]:
+    """The parts, and what the run began with, was asked for and left; place: before the places of
+    its arrays."""
     halves = {"parts": run.system.parts, "candidates": run.system.candidates}
     pieces = {"start": run.start, "settings": run.settings, "course": run.course}
     return (
         {"type": "Trajectory"}
         | {name: writer.value(some) for name, some in halves.items()}
-        | {name: _plain(piece, name, writer, arrays) for name, piece in pieces.items()}
+        | {name: _plain(piece, place + name, writer, arrays) for name, piece in pieces.items()}
     )
+
+
+def _write_legs(arrays: dict[str, Any], writer: Writer, run: Replay) -> dict[str, Any]:
+    """The parts of the study, and the legs, each with its runs."""
+    halves = {"parts": run.system.parts, "candidates": run.system.candidates}
+    told = {name: writer.value(some) for name, some in halves.items()}
+    return {"type": "Replay", "legs": _plain(run.legs, "legs", writer, arrays)} | told
 
 
 def _write_pieces(
@@ -140,15 +163,20 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
         return {"type": "float", "value": str(float(value))}
     if isinstance(value, enum.Enum):
         return {"type": type(value).__name__, "name": value.name}
-    if RECORDS.get(type(value).__name__) is type(value):
-        fields = fields_in(value)
+    if type(value) is Trajectory:
+        return _write_run(arrays, writer, value, f"{place}.")
+    kind = type(value).__name__
+    if RECORDS.get(kind, LEGS.get(kind)) is type(value):
+        fields, left_out = fields_in(value), LEFT_OUT if kind in RECORDS else OF_GRAPH
         kept = {
-            name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
+            name: item for name, item in fields.items() if name != left_out and is_told(name, item)
         }
         plain = {
             name: _plain(item, f"{place}.{name}", writer, arrays) for name, item in kept.items()
         }
-        return {"type": type(value).__name__} | plain
+        return {"type": kind} | plain
+    if isinstance(value, Reason):
+        return str(value)
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
@@ -235,6 +263,31 @@ def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
         runs.append((0.0, _checked_run(own, piece)))
     works = [float(piece["work"]) for piece in given]
     return SwitchedTrajectory(tuple(runs), works, tuple(switches))
+
+
+def _told(cls: type[Any], fields: dict[str, Any]) -> Any:
+    """A record of what a leg is made of, with the reason of an outcome as one."""
+    made = cls(**fields)
+    return made._replace(reason=told(made.reason)) if isinstance(made, Outcome) else made
+
+
+def _read_legs(fields: dict[str, Any]) -> Replay:
+    """A flight along a plan, leg by leg."""
+    legs = fields["legs"]
+    if not legs or not all(map(_is_leg, legs)):
+        raise ValueError("its legs are none that a replay can have")
+    return Replay(Multibody(*fields["parts"], candidates=fields["candidates"]), legs)
+
+
+def _is_leg(value: Any) -> bool:
+    """Whether a value is a leg with an edge, runs, and what each of these took."""
+    return (
+        isinstance(value, Leg)
+        and isinstance(value.edge, Edge)
+        and len(value.runs) == len(value.losses) > 0
+        and all(type(run) is Trajectory for run in value.runs)
+        and all(type(x) is float for x in (value.t, *value.losses))
+    )
 
 
 def _checked_run(system: System, fields: dict[str, Any]) -> Trajectory:

@@ -17,7 +17,7 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.forces import HingeSpring, JointStop
 from quirkpy.parts.joints import Revolute
 from quirkpy.parts.latch import Latch
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.parts.shapes import Mesh
 from quirkpy.system.multibody import Multibody
 
@@ -98,7 +98,7 @@ def from_creases(
     for crease, angle in given.items():
         if crease not in known:
             raise PartError(f"{who}: corners {crease} are the ends of no crease of two faces.")
-        check_angle(angle, f"{who}: the angle of crease {crease}")
+        check_angle(angle, who, f"the angle of crease {crease}")
     angles: list[float] | None = [
         float(given.get(tuple(sorted(seam.corners)), 0.0)) for seam in seams
     ]
@@ -119,24 +119,18 @@ def _is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
     return bool((normals @ normals[0] > 1.0 - ONE_WAY_UP).all())
 
 
-def check_angle(angle: Any, who: str) -> float:
+def check_angle(angle: Any, who: str, what: str) -> float:
     """An angle [rad], refused in words where it is no number, or one of many turns."""
-    try:
-        out = number(angle)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who} {error}.") from None
+    out: float = check_argument(who, what, angle, number)
     if abs(out) > MOST_TURNED:
-        raise PartError(f"{who} is {out:g} rad, which is more than any hinge has turned.")
+        raise PartError(f"{who}: {what} is {out:g} rad, which is more than any hinge has turned.")
     return out
 
 
 # --- what is given --------------------------------------------------------------------------------
 def corners_of(vertices: Any, who: str) -> Floats:
     """Corners in N (n, 3) [m], from points of a plane or of space."""
-    try:
-        points = real(vertices)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who}: vertices {error}.") from None
+    points: Floats = check_argument(who, "vertices", vertices, real)
     if points.ndim != 2 or points.shape[1] not in (2, 3):
         raise PartError(
             f"{who}: vertices have shape {points.shape}, but must have shape (n, 2) or (n, 3)."
@@ -338,18 +332,14 @@ def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any
     out: dict[str, Any] = {
         "latch": None, "stop": None, "free": True, "inertia": None, **options
     }  # fmt: skip
+    for name, (check, default) in checks.items():
+        out[name] = check_argument(who, name, out.get(name, default), check)
     masses = out.get("mass", 1.0)
-    try:
-        for name, (check, default) in checks.items():
-            out[name] = check(out.get(name, default))
-        name = "mass"
-        out["mass"] = (
-            [positive(masses)] * faces
-            if np.ndim(masses) == 0
-            else [positive(mass) for mass in numbers(masses, (faces,))]
-        )
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who}: {name} {error}.") from None
+    each = [masses] * faces if np.ndim(masses) == 0 else masses
+    out["mass"] = [
+        check_argument(who, "mass", mass, positive)
+        for mass in check_argument(who, "mass", each, lambda value: numbers(value, (faces,)))
+    ]
     return out
 
 

@@ -34,7 +34,7 @@ from quirkpy.parts.checks import real, show
 from quirkpy.parts.files import FilePath, ending_of, readable, write_text
 from quirkpy.parts.joints import Revolute
 from quirkpy.parts.json import LONGEST_TEXT, plain_values
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.parts.shapes import Box, Mesh
 from quirkpy.system.multibody import Multibody
 
@@ -120,10 +120,7 @@ def _unit_of(frame: Frame, who: str) -> float:
 def _numbers(frame: Frame, key: str, who: str) -> Floats:
     if key not in frame:
         raise PartError(f"{who}: it has no {key}, without which there is no sheet.")
-    try:
-        out = real(frame[key])
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who}: {key} {error}.") from None
+    out: Floats = check_argument(who, key, frame[key], real)
     if not np.isfinite(out).all():
         raise PartError(f"{who}: {key} must be finite numbers.")
     return out

@@ -19,7 +19,7 @@ from quirkpy.families.creases import (
 )
 from quirkpy.families.fold_files import read_fold, write_fold
 from quirkpy.parts.checks import positive, show
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 
 __all__ = ["Fold", "from_creases", "map_fold", "miura", "read_fold", "write_fold"]
 
@@ -47,7 +47,7 @@ def map_fold(
     between the rows.  For other options see `from_creases`."""
     who = "map_fold"
     _check_counts(who, columns=columns, rows=rows)
-    length = _check_length(side, f"{who}: side")
+    length = check_argument(who, "side", side, positive)
     across, along = _folds_of(fold, who)
     if not any(_is(angle, at) for angle in (across, along) for at in (0.0, math.pi)):
         raise PartError(
@@ -76,7 +76,7 @@ def _folds_of(fold: Any, who: str) -> tuple[float, float]:
     pair = fold if isinstance(fold, (tuple, list)) else (fold, math.pi if fold else 0.0)
     if len(pair) != 2:
         raise PartError(f"{who}: fold is {show(fold)}, but must be an angle, or two.")
-    across, along = (check_angle(angle, f"{who}: fold") for angle in pair)
+    across, along = (check_angle(angle, who, "fold") for angle in pair)
     for angle in (across, along):
         if abs(angle) > math.pi + EXACTLY:
             raise PartError(
@@ -117,9 +117,9 @@ def miura(
     2 atan(cos(sector) tan(fold / 2)).  For other options see `from_creases`."""
     who = "miura"
     _check_counts(who, columns=columns, rows=rows)
-    length = _check_length(side, f"{who}: side")
+    length = check_argument(who, "side", side, positive)
     slant, angle = (
-        check_angle(sector, f"{who}: sector"), check_angle(fold, f"{who}: fold"),
+        check_angle(sector, who, "sector"), check_angle(fold, who, "fold"),
     )  # fmt: skip
     if not 0.0 < slant < 0.5 * math.pi:
         raise PartError(f"{who}: sector is {slant:g} rad, but must lie between 0 and pi/2.")
@@ -173,10 +173,3 @@ def _check_counts(who: str, **counts: Any) -> None:
     for name, count in counts.items():
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < 1:
             raise PartError(f"{who}: {name} is {show(count)}, but must be a whole number above 0.")
-
-
-def _check_length(value: Any, who: str) -> float:
-    try:
-        return positive(value)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who} {error}.") from None

@@ -72,7 +72,7 @@ def _change(holder: Any, key: Any, chance: random.Random) -> None:
     elif sort < 0.50 and isinstance(holder, list):
         holder.append(copy.deepcopy(value))
     elif sort < 0.55 and isinstance(holder, dict):
-        holder[chance.choice(("type", "name", "x", "part"))] = chance.choice(OTHERS)
+        holder[chance.choice(("type", "name", "x", "part"))] = copy.deepcopy(chance.choice(OTHERS))
     else:
         holder[key] = copy.deepcopy(chance.choice(OTHERS))
 

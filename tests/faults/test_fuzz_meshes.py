@@ -56,10 +56,11 @@ def use(path: Path) -> None:
 
 
 def uses(mesh: qp.Mesh) -> Iterator[Callable[[], Any]]:
-    """A mesh has a volume, is written, and is the shape of a body."""
+    """A mesh has a volume, is written, and is the shape of a body of known inertia.  (One that is
+    damaged may be too large or too thin to be filled evenly, which `Body.mesh` refuses.)"""
     assert mesh.volume > 0.0
     yield lambda: qp.to_json(mesh)
-    yield lambda: qp.Multibody(qp.Body.mesh("solid", mesh.centred(), mass=1.0)).energy()
+    yield lambda: qp.Multibody(qp.Body("solid", 1.0, (1.0, 1.0, 1.0), shape=mesh)).energy()
 
 
 @chunks()

@@ -80,7 +80,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         far = error if isinstance(error, KeyboardInterrupt) else ""
         report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
-    if isinstance(error, MemoryError):
+    if not isinstance(error, PartError) and is_want_of_memory(error):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
         words = f"memory ran out{far}; {word_written(asked)}; ask for less at once."
@@ -93,10 +93,19 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         )
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
-    elif files_written(asked):
+    elif files_written(asked) and "goes on" not in sentence:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
+
+
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -223,20 +232,11 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
-    it.add_argument(
-        "--out",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf",
-    )
-    it.add_argument(
-        "--side",
-        type=Path,
-        metavar="FILE",
-        help="beside page.html: motions that failed or find no room, x.js",
-    )
+    kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
+    it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
+                    help=f"write it instead: {kinds}")  # fmt: skip
+    it.add_argument("--side", type=Path, metavar="FILE",
+                    help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
     it.add_argument(
         "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
     )

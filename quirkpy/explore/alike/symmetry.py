@@ -403,7 +403,8 @@ class Symmetry:
         point, about = _digits(frame @ at), _digits(frame @ [-x for x in axis])
         for other in filter(None, map(hinge_of, self.study.options_of(p))):
             seen = other.placed(two)
-            if (_digits(seen[0]), _digits(seen[1]), seen[2]) == (point, about, most):
+            there = _digits(seen[0]), _digits(seen[1]), seen[2], other.costs
+            if there == (point, about, most, option.costs):
                 return other.label
         return None
 

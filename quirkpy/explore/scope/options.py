@@ -84,6 +84,11 @@ class Option(Part):
         """What is known of the option beforehand, for reductions."""
         return self.unknown_traits
 
+    @property
+    def costs(self) -> tuple[float, float, float | None]:
+        """Energy of taking hold and of letting go [J], and the power that it draws [W]."""
+        return self.energy, self.release, self.power
+
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
         """The joint, first, and whatever belongs to it."""

@@ -18,6 +18,7 @@ from pathlib import Path
 
 import quirkpy
 from benchmarks import (
+    controllers,
     cubes,
     evaluation,
     evaluators,
@@ -44,6 +45,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "four-bars": lambda quick, out: fourbars.measure(quick),
     "cubes": lambda quick, out: cubes.measure(quick),
     "many": lambda quick, out: many.measure(quick),
+    "controllers": lambda quick, out: controllers.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),

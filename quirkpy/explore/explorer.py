@@ -395,8 +395,8 @@ class Walk:
     def _queue_node(
         self, queue: deque[Ticket], asked: set[tuple[str, str]], waiting: deque[Work]
     ) -> None:
-        """Queue the choices at the next node; runs that nobody has asked for wait for a worker, as
-        far as the budget goes."""
+        """Queue the choices at the next node, and, as far as the budget goes, those of their runs
+        that are neither recorded nor asked for yet."""
         tickets = self._take_up_node()
         queue.extend(tickets)
         missing = {t.key: t for t in tickets if not self.has_record(t) and t.key not in asked}
@@ -420,7 +420,7 @@ class Walk:
             self.take(ticket, record)
 
     def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
-        """A run that nobody has been asked for is the next: another was to answer, and cannot."""
+        """Make a run the next: the run that was to answer for it cannot."""
         left = self.budget is None or self.started < self.budget
         if left and ticket.key not in asked and not self.has_record(ticket):
             self.started += 1

@@ -245,8 +245,9 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
-    """Which rows are independent as if all masses were one, so that what light members answer to a
-    load does not hide what a row asks of the others; then A over these."""
+    """The decomposition for masses that are far apart: independent rows are found as if all masses
+    were one, so that the large accelerations of light bodies do not hide what a row asks of the
+    others; then A over these rows."""
     tables = at.selection.tables
     gyration = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
     lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])

@@ -122,10 +122,9 @@ def _try_folder(target: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
-    """A file beside `path` to write to, which becomes `path` when all of it is on the disk.
-
-    Whatever ends the writing before leaves what was there as it was, and nothing beside it.  A
-    device or a pipe is written to directly."""
+    """A new file beside `path`, which is moved to `path` when all of it is on the disk.  If the
+    writing ends early, the file at `path` stays unchanged and the new one is removed.  A device or
+    a pipe is written to directly."""
     place = check_writable(path, who)
     try:
         target = _target(place)

@@ -176,8 +176,8 @@ class Force(Part):
         return (Element("callback"),)
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """The elements of a force that acts on whatever joints there are, those that may act
-        later included."""
+        """The elements of a force that acts on all joints that there are, including those that
+        may act later."""
         return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:

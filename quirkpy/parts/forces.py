@@ -456,7 +456,7 @@ class Load(Force):
         return {self.body: Wrench(force, torque, site.position)}
 
     def _call(self, name: str, value: VectorInTime, t: float) -> Any:
-        """One of the two vectors at time t, whatever form it was given in."""
+        """One of the two vectors at time t, given as numbers, as a schedule or as a function."""
         if isinstance(value, TimeFunction):
             return value.at(t)
         out = value(t) if callable(value) else value

@@ -41,6 +41,15 @@ def sentence_of(error: BaseException) -> str:
     return (line if len(line) <= 200 else line[:197] + "...").rstrip(".") or type(error).__name__
 
 
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
+
+
 def checked(
     check: Callable[[Any], Any],
     *,

@@ -253,7 +253,7 @@ def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def silence(library: str) -> Iterator[None]:
-    """What a library logs goes to those who have asked for it, and to nobody's terminal."""
+    """Keep what a library logs from the terminal; loggers that somebody has set up still get it."""
     log, silent = logging.getLogger(library), logging.NullHandler()
     log.addHandler(silent)
     try:

@@ -1,5 +1,4 @@
-"""Equilibria found without moving: from many seeds to whatever they lead to; and the lowest pass
-out of a well."""
+"""Equilibria found without moving, from many seeds, and the lowest pass out of a well."""
 
 from __future__ import annotations
 
@@ -275,7 +274,8 @@ class Hop(NamedTuple):
 
 
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
-    """Where a random direction leads uphill, both ways, among those that have a stiffness."""
+    """The places to which a random direction leads uphill, both ways, within the directions that
+    have a stiffness."""
     bends, modes = around.bends
     along = modes @ np.where(bends_beyond(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
     if along.any():
@@ -414,7 +414,8 @@ def at_one(a: Vicinity, b: Vicinity) -> bool:
 
 
 def as_high(a: Vicinity, b: Vicinity) -> bool:
-    """Whether two equilibria have one energy, but for what places nearly the same may differ."""
+    """Whether two equilibria have the same energy, to within what small differences of their places
+    make."""
     stiffest = float(a.principal[1].max(initial=0.0)) * float(
         a.layout.selection.tables.body_mass.sum()
     )
@@ -425,7 +426,7 @@ def as_high(a: Vicinity, b: Vicinity) -> bool:
 
 
 def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
-    """Whether two equilibria are of one family, along what is neutral."""
+    """Whether two equilibria belong to one family, along neutral directions."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
     still = [np.max([np.linalg.norm(halves_of(mode.shape), axis=2) for mode in e.neutral],
@@ -490,7 +491,8 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 
 
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
-    """Whether a way down from a top along what energy falls along ends at a bottom."""
+    """Whether the way down from a top, along a direction in which energy falls, ends at a
+    bottom."""
     bends, modes = top.bends
     for mode in modes.T[(bends < 0.0) & bends_beyond(top, LEVEL_BEND)]:
         for sense in (1.0, -1.0):

@@ -106,7 +106,7 @@ class Rule:
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
-    """What `settle` is asked for, also where nothing will have to move."""
+    """Refuse arguments of `settle` that make no sense, also where nothing will have to move."""
     check_settings(rule.duration, rule.settings)
     if not isinstance(rule.stop, Sequence):
         raise PartError(

@@ -80,7 +80,7 @@ def check_browser() -> None:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody uses."""
+    """A free port of this machine."""
     with socket.socket() as one:
         one.bind((HERE, 0))
         return int(one.getsockname()[1])

@@ -15,6 +15,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.cli import main
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.compiled import NOTICE
 from tests.doomed import wait_for
 from tests.motion import floating_chain
@@ -132,6 +133,12 @@ def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert way["nodes"] == ["n1", "n0"]
     assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
+    answered(capsys, "plan", "pair.db", "n0", "n1", "--out", "way.npz", "--report", "way.html")
+    flown = qp.Trajectory.load("way.npz")
+    assert isinstance(flown, Replay)
+    assert flown.supplied == pytest.approx(0.0005, rel=1e-6)
+    assert "n0" in Path("way.html").read_text(encoding="utf-8")
+    assert "none" in failing(capsys, "plan", "pair.db", "n0", "n1", "--out", "none/way.npz")
     assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
     assert main(["plan", "pair.db", "n0", "n9"]) == 1
     assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1\n"

@@ -89,8 +89,8 @@ class Holdings:
         return Symmetry(self.study)
 
     def _exchange(self, to: Sequence[int], ways: Sequence[int]) -> Exchange | None:
-        """The exchange in which bodies become others after some of their own turns, whatever forces
-        say; None where a sensor finds no counterpart."""
+        """The exchange of bodies with given turns of their own, without asking forces; None where a
+        sensor has no counterpart."""
         turns = self.study.shapes.turns
         sensors = {k: k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.fixed}
         for a, (b, way) in enumerate(zip(to, ways, strict=True)):

@@ -91,7 +91,7 @@ class Option(Part):
 
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
-        """The joint, first, and whatever belongs to it."""
+        """The parts that join the pair, the joint first."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
         """The parts as they take hold at a state, where they remember it; unchanged where they

@@ -57,6 +57,7 @@ def drawings() -> dict[str, Drawing]:
             colour="drive", of=["launch", "wide angle", "raster", "one out", "upright row"]
         ),
         "flight": flight.plot("energy", "power"),
+        "folded": qp.origami.miura(5, 4, sector=1.1, fold=1.5).system.picture(),
         "arrays": arrays.plot("joints", "impulses", "energy"),
         "unfolding": arrays.picture(ghosts=6),
     }

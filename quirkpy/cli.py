@@ -81,7 +81,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         far = error if isinstance(error, KeyboardInterrupt) else ""
         report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
-    if isinstance(error, MemoryError):
+    if not isinstance(error, PartError) and is_want_of_memory(error):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
         words = f"memory ran out{far}; {word_written(asked)}; ask for less at once."
@@ -94,10 +94,19 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         )
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
-    elif files_written(asked):
+    elif files_written(asked) and "goes on" not in sentence:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
+
+
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -223,8 +232,9 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
+    kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
-                    help="instead: .html .txt .json .graphml .dot .png .svg .pdf")  # fmt: skip
+                    help=f"write it instead: {kinds}")  # fmt: skip
     it.add_argument("--side", type=Path, metavar="FILE",
                     help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
     words_of_own_classes(it)
@@ -341,17 +351,7 @@ def plan(asked: argparse.Namespace) -> Answer:
         raise PartError(str(error.args[0])) from None
     if (asked.out or asked.report) and len(found[0]):
         _keep_run(graph.replay(found[0]), asked)
-    data = [
-        {
-            "nodes": list(way.nodes), "energy": way.energy, "time": way.time, "switches": len(way),
-            "steps": [
-                {"joints": dict(one.joints), "potential": one.potential}
-                for one in (edge.selection for edge in way)
-            ],
-        }
-        for way in found
-    ]  # fmt: skip
-    return Answer("\n".join(map(str, found)), data)
+    return Answer("\n".join(map(str, found)), [way.record() for way in found])
 
 
 def simulate(asked: argparse.Namespace) -> Answer:

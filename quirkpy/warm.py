@@ -237,7 +237,7 @@ def all_kernels() -> Iterator[Any]:
 
 
 def name_of(kernel: Any) -> str:
-    """As one finds it in the sources."""
+    """The name of a kernel, behind that of its module within the kernels."""
     return f"{kernel.__module__.removeprefix(f'{kernels.__name__}.')}.{kernel.__name__}"
 
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from quirkpy import doors
-from quirkpy.explore.journal import UNREADABLE, Journal
+from quirkpy.explore.journal import Journal
 from quirkpy.explore.model.changing import cost_of_outcome, has_costs
 from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node, Outcome
 from quirkpy.explore.reduce.known import Known
@@ -41,6 +41,7 @@ from quirkpy.explore.run.workers import (
 )
 from quirkpy.explore.scope.choices import Arrival, Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.explore.texts import UNREADABLE
 from quirkpy.maths import interrupts
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.warnings import warn

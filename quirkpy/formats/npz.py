@@ -25,11 +25,20 @@ from quirkpy.explore.answers.replay import Leg, Replay
 from quirkpy.explore.model.graph import Edge, Outcome
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Arrival, Carried, Choice
-from quirkpy.kernels.base.states import bodies_of, zero_rows
+from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Change, Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import (
+    Change,
+    ControlRecord,
+    Counts,
+    Course,
+    Happening,
+    Jump,
+    Stop,
+)
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
@@ -44,10 +53,22 @@ SCHEMA = 1
 
 #: No joint has turned so far [rad], or gone so far [m].
 WOUND = 1e15
+#: The square of no quaternion of a run is so far from one.
+BROKEN = 0.1
 #: What is written field by field.  A new field needs no code here; with a default, older files stay
 #: readable.
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Course, Counts, Happening, Jump, Settings, State)
+    cls.__name__: cls
+    for cls in (
+        Course,
+        Counts,
+        Happening,
+        Jump,
+        Settings,
+        State,
+        ControlRecord,
+        ControlState,
+    )
 }
 #: What the legs of a replay are made of beside their runs, which stand in the file whole.
 LEGS: dict[str, type[Any]] = {
@@ -312,12 +333,21 @@ def _is_plain(course: Course) -> bool:
         and course.held.dtype == bool
         and (course.held.shape == (rows, stops) or not (stops or course.held.size))
         and (course.merged is None or are_rows(course.merged))
-        and np.isfinite(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)]).all()
+        and are_poses(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)])
         and are_tails(course.tail, rows)
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
         and (np.diff(course.t) >= 0.0).all()
     )
+
+
+def are_poses(states: Floats) -> bool:
+    """Whether rows of bodies (k, nb, STATE_WIDTH) are finite, and their orientations turns; without
+    projection these may miss the length one."""
+    turns = attitudes_of(states)
+    if not np.isfinite(states).all() or (abs(turns) > 2.0).any():
+        return False
+    return bool((abs((turns * turns).sum(axis=-1) - 1.0) < BROKEN).all())
 
 
 def are_counts(value: Any) -> bool:
@@ -344,7 +374,10 @@ def is_jump(value: Any, course: Course) -> bool:
         and type(value.t) is float
         and texts(value.held)
         and all(
-            isinstance(rows, np.ndarray) and are_rows(rows) and rows.shape == bodies
+            isinstance(rows, np.ndarray)
+            and are_rows(rows)
+            and rows.shape == bodies
+            and are_poses(rows)
             for rows in (value.before, value.after)
         )
     )

@@ -28,6 +28,7 @@ from quirkpy.kernels.base.states import (
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import ConstraintRows, Instant
+from quirkpy.parts.part import PartError
 
 #: A column is named as undetermined where it has more than this share of the largest entry of a
 #: direction [1].
@@ -229,6 +230,11 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     _, back = mass_roots(at)
     J = constraint_matrix(at)
     A = _over_bodies(J, back)
+    if not np.isfinite(A).all():
+        raise PartError(
+            f"the state at t = {at.t:g} s has numbers that are too large for its joints; the "
+            f"largest is {float(abs(at.r).max(initial=0.0)):.3g} m: give smaller ones."
+        )
     mass = at.selection.tables.body_mass
     if len(J) and mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf):
         return _of_uneven(at, J, A, row_cut)

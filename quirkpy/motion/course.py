@@ -11,6 +11,7 @@ import numpy as np
 from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.step import integrator
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.controls import ControlState
 
 Keep: TypeAlias = Literal["all", "ends"]
 #: Columns that are full grow by this factor [1], for few are to be moved often.
@@ -99,6 +100,22 @@ class Jump(NamedTuple):
         return cls(t, start, after.copy(), held)
 
 
+class ControlRecord(NamedTuple):
+    """What a controller did in a run: its name; the times of its samples [s] (m,); what it reads,
+    and what that was (m, ...), orientations as w x y z; what it drives, and what was commanded (m,
+    ...); and for each of these the knots of the field in whose place it stands: times [s] (n,),
+    values (n, ...)."""
+
+    name: str
+    t: Floats
+    reads: tuple[str, ...]
+    measured: tuple[Floats, ...]
+    drives: tuple[str, ...]
+    command: tuple[Floats, ...]
+    times: tuple[Floats, ...]
+    values: tuple[Floats, ...]
+
+
 class Counts(NamedTuple):
     """What a run cost: evaluations of the accelerations, steps taken, steps rejected."""
 
@@ -117,7 +134,7 @@ class Course(NamedTuple):
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
     bodies were one, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k, tail),
     empty where no body has more coordinates and speeds than a rigid one; jumps of the
-    velocities."""
+    velocities; what controllers did, and how they stand at the end."""
 
     t: Floats
     states: Floats
@@ -132,6 +149,8 @@ class Course(NamedTuple):
     merged: Floats | None = None
     tail: Floats = NO_TAILS
     jumps: tuple[Jump, ...] = ()
+    records: tuple[ControlRecord, ...] = ()
+    controls: tuple[ControlState, ...] = ()
 
     def tails(self) -> Floats:
         """The tails, a row for each state, whether they have numbers or none (k, tail)."""

@@ -41,8 +41,10 @@ from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.state import State
+from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
     ask,
@@ -61,6 +63,8 @@ from quirkpy.parts.part import PartError
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
+#: Times that are no more than so many roundings apart are one.
+NOTHING = 16.0
 #: A solver that keeps a history forgets it where projection has moved the state by more than so
 #: many tolerances.
 START_OVER = 10.0
@@ -96,6 +100,7 @@ class Driver:
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
+        self.controls = Controls(clusters.selection, self.entry, start)
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -134,19 +139,28 @@ class Driver:
 
     def head_for(self, end: float) -> None:
         """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
-        that none leaps over what it does."""
+        that none leaps over what it does, and at every sample of a controller."""
         within = (t for t in self.knots if self.clock[steps.T] < t < end)
-        self.ends = deque([*sorted(within), end])
+        self.ends, self.until = deque([*sorted(within), end]), end
         self._next_end()
 
     def _next_end(self) -> None:
-        end = self.ends.popleft()
+        due = self.controls.due_before(self.until)
+        end = due if due < self.ends[0] - self.controls.near else self.ends.popleft()
         self.clock[steps.T_END] = end
+        bends = due <= end or end in self.knots or self.controls.has_knot(end)
         self.clock[steps.ASKED_UNTIL] = (
-            math.nextafter(end, -math.inf)
-            if end in self.knots and end > self.clock[steps.T]
-            else math.inf
+            math.nextafter(end, -math.inf) if bends and end > self.clock[steps.T] else math.inf
         )
+        if end - self.clock[steps.T] < NOTHING * math.ulp(end):  # no step is as short
+            self.clock[steps.T] = end
+
+    def _turn(self) -> None:
+        """Let controllers sample and command at the present state."""
+        if self.controls.loops:
+            e, t = self.engine, float(self.clock[steps.T])
+            e.python.t = t
+            self.controls.turn(t, self.until, self.y, e.conditions.near)
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -206,9 +220,11 @@ class Driver:
             alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
             e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
             self.engine, e.python.events = e, self._python_values
+            e.model = e.model._replace(schedules=self.controls.schedules)
             try:
                 yield e
             finally:
+                e.model = self.layout.model
                 e.python.events = None  # which would keep the run
                 del self.engine
 
@@ -249,6 +265,9 @@ class Driver:
         e = self.engine
         e.turn_to(self.start.angles)
         e.hold(self.start.held)
+        if self.controls.due_before(self.until) < math.inf:
+            self._turn()
+            self.head_for(self.until)
         why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
@@ -406,6 +425,8 @@ class Driver:
             return why
         if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
             e = self.engine
+            if self.ends:
+                self._turn()
             integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
         if not self.ends:
             return why
@@ -466,7 +487,7 @@ class Driver:
         events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
-            tail if tail.size else NO_TAILS, jumps,
+            tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),
         )  # fmt: skip
 
 
@@ -478,9 +499,10 @@ Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 def state_at(
     start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
     step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
+    controls: tuple[ControlState, ...] = (),
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged, further: see State."""
+    stops that hold; step, merged, further, controls: see State."""
     rows = y[: len(start.r)]
     r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
@@ -491,7 +513,7 @@ def state_at(
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = start.changed(
         t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
-        merged=merged, further=further.copy(),
+        merged=merged, further=further.copy(), controls=controls,
     )  # fmt: skip
     if not (np.isfinite(rows).all() and np.isfinite(further).all()):
         state.check_numbers()

@@ -17,7 +17,14 @@ from quirkpy.mechanics.impulses import Impact
 from quirkpy.mechanics.sensing import SensorState
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import NOTHING_HELD, Change, Counts, Course, Happening
+from quirkpy.motion.course import (
+    NOTHING_HELD,
+    Change,
+    ControlRecord,
+    Counts,
+    Course,
+    Happening,
+)
 from quirkpy.motion.interpolation import Between, before, time_within
 from quirkpy.motion.readings import ForceCourse, JointCourse, LatchCourse
 from quirkpy.motion.trajectory import Trajectory
@@ -144,7 +151,8 @@ class JoinedTrajectory(Trajectory):
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body, a joint or a sensor through all pieces, as of a `Trajectory`."""
-        if name in self.start.bodies:
+        controlled = any(record.name == name for record in self.course.records)
+        if name in self.start.bodies or controlled:
             return super().__getitem__(name)
         courses = [run[name] for _, run in self._pieces]
         if isinstance(courses[0], SensorState):
@@ -239,7 +247,32 @@ def join_courses(pieces: Pieces, system: System) -> Course:
         t, states, angles, drift, last.stop, tuple(events), Counts(*(int(c) for c in counts)),
         last.step, holding(pieces, stops), stops, last.merged, tails if tails.size else last.tail,
         tuple(jump._replace(t=jump.t + t) for t, run in pieces for jump in run.course.jumps),
+        join_records(pieces), last.controls,
     )  # fmt: skip
+
+
+def join_records(pieces: Pieces) -> tuple[ControlRecord, ...]:
+    """What each controller did in all pieces."""
+    known: dict[str, ControlRecord] = {}
+    for begins, run in pieces:
+        for one in run.course.records:
+            new = one._replace(t=one.t + begins, times=tuple(t + begins for t in one.times))
+            known[one.name] = append_record(known[one.name], new) if one.name in known else new
+    return tuple(known.values())
+
+
+def append_record(one: ControlRecord, two: ControlRecord) -> ControlRecord:
+    """What a controller did in two runs, one after the other."""
+    columns: dict[str, Any] = {
+        name: tuple(map(_end_to_end, getattr(one, name), getattr(two, name)))
+        for name in ("measured", "command", "times", "values")
+    }
+    return one._replace(t=np.concatenate([one.t, two.t]), **columns)
+
+
+def _end_to_end(a: Floats, b: Floats) -> Floats:
+    """Two arrays after each other, of which one may be empty."""
+    return np.concatenate([a, b]) if len(a) and len(b) else (a if len(a) else b)
 
 
 def every_stop(pieces: Pieces) -> tuple[str, ...]:

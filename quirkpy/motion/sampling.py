@@ -13,7 +13,7 @@ from quirkpy.motion.course import Course
 from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Onward
 from quirkpy.parts.checks import positive
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 
 #: The times wanted between two others [s], in order.
 Inner: TypeAlias = Callable[[float, float], Sequence[float]]
@@ -25,10 +25,7 @@ SAME_TIME = 1e-9
 
 def check_step(who: str, step: Any, t: Floats) -> float:
     """A step [s] of which a run through some times takes no more than there is room for."""
-    try:
-        checked = positive(step)
-    except (TypeError, ValueError) as error:
-        raise PartError(f"{who}: step {error}.") from None
+    checked: float = check_argument(who, "step", step, positive)
     span = float(t[-1] - t[0])
     if span / checked > MOST_ROWS:
         raise PartError(

@@ -18,40 +18,33 @@ from quirkpy.kernels.base.states import (
     positions_of,
     spins_of,
     velocities_of,
-)
+)  # fmt: skip
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.courses import (
-    coordinates_along,
-    instants,
-    kinetic_along,
-    potential_along,
-)
+from quirkpy.mechanics.courses import coordinates_along, instants, kinetic_along, potential_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.mechanics.state import (
-    BodyState,
-    JointState,
-    State,
-    names_in,
-)
+from quirkpy.mechanics.state import BodyState, JointState, State, names_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
 from quirkpy.motion.readings import (
     BodyGroup,
+    ControllerCourse,
     ForceCourse,
     JointCourse,
     LatchCourse,
     columns_of,
     impacts_of,
+    read_record,
     table_of,
 )  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
@@ -122,8 +115,8 @@ class Trajectory:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint), "impulses" or "phase"; without words the first two.  of: names of the
-        bodies or joints to be shown."""
+        axes of the joint), "impulses", "phase" or "commands"; without words the first two.  of:
+        names of the bodies, joints or controllers to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
@@ -188,12 +181,12 @@ class Trajectory:
         return tuple(self._state(k) for k in range(len(self.t)))
 
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
-        c = self.course
+        c, t = self.course, float(self.t[k])
         held = self._holding(c.held[k]) if c.stops else ()
+        controls = controls_at(c.records, t) if step is None else c.controls
         return state_at(
-            self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged,
-            c.tails()[k],
-        )  # fmt: skip
+            self.start, t, c.states[k], c.angles[k], held, step, merged, c.tails()[k], controls
+        )
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
         """The stops that hold."""
@@ -229,7 +222,15 @@ class Trajectory:
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
-            state_at(self.start, t, rows, there.angles, held, further=there.tail),
+            state_at(
+                self.start,
+                t,
+                rows,
+                there.angles,
+                held,
+                further=there.tail,
+                controls=controls_at(self.course.records, t),
+            ),
             float(ledger_of(rows)[INTO]),
             float(ledger_of(rows)[OUT]),
         )
@@ -316,11 +317,13 @@ class Trajectory:
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`), a latch
-        (`LatchCourse`) or a sensor (`SensorState` of arrays)."""
+        (`LatchCourse`), a sensor (`SensorState` of arrays) or a controller (`ControllerCourse`)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
             return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+        if name in (known := {record.name: record for record in self.course.records}):
+            return ControllerCourse.of(known[name])
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
             k = [sensor.name for sensor in tables.sensors].index(name)
@@ -332,8 +335,8 @@ class Trajectory:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
             raise KeyError(
-                f"no moving body, joint, force or sensor is called {name!r}; there are: "
-                f"{', '.join(self._ipython_key_completions_())}"
+                f"no moving body, joint, force, sensor or controller is called {name!r}; there "
+                f"are: {', '.join(self._ipython_key_completions_())}"
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
@@ -346,7 +349,8 @@ class Trajectory:
         """What `run[...]` may be asked for."""
         tables = self.system.tables
         fixed = {body.name for body in tables.fixed}
-        return [name for name in (*names_in(tables), *tables.force_names) if name not in fixed]
+        known = (*names_in(tables), *tables.force_names, *(r.name for r in self.course.records))
+        return [name for name in known if name not in fixed]
 
     # --- anything measured ------------------------------------------------------------------------
     def measure(self, name: str) -> Floats:
@@ -354,7 +358,9 @@ class Trajectory:
         ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
 
         What depends on which joints and forces act is that of each piece of the run, and zero for
-        what does not act in it."""
+        what does not act in it.  "pd.wheel.torque" is what a controller commanded last."""
+        if (told := read_record(self.course.records, name, self.t)) is not None:
+            return told
         found = measure_of("measure", self.system.tables, name)
         if name in LEDGERS:
             return np.asarray(getattr(self, name))
@@ -503,10 +509,7 @@ class Trajectory:
     @property
     def drift(self) -> Floats:
         """What projection took away at each stored step: largest displacement [m or rad], change of
-        velocity (k, 2).
-
-        Bodies that locks hold together count as one, except at the start.
-        """
+        velocity (k, 2).  Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
 
     def animate(

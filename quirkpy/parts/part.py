@@ -27,6 +27,14 @@ class PartError(ValueError):
     the way out."""
 
 
+def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any]) -> Any:
+    """An argument of a function as its check makes it; refused in a sentence that names both."""
+    try:
+        return check(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: {name} {error}.") from None
+
+
 def sentence_of(error: BaseException) -> str:
     """What an error says, on one line that a sentence can go on with."""
     line = " ".join(str(error).split()).rstrip(".")

@@ -14,12 +14,13 @@ import numpy as np
 from quirkpy.kernels.base.states import halves_of, state_rows
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import below, show, whole
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
@@ -302,11 +303,9 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             f"equilibria: seeds is {show(seeds)}, but must be a whole number from 1 to "
             f"{MOST_SEEDS}."
         )
-    for name, value, check in (("spread", spread, below(FARTHEST)), ("seed", seed, whole)):
-        try:
-            check(value)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"equilibria: {name} {error}.") from None
+    check_argument("equilibria", "seed", seed, whole)
+    check_argument("equilibria", "spread", spread, below(FARTHEST))
+    doubt_spread(state, spread)
     base = Vicinity(system.clusters, hold_at_latches(system.clusters, state))
     met, rng = Met(), np.random.default_rng(seed)
     cusps, box = search_around(base, seeds, rng, spread, met), RangeBox(base)
@@ -319,6 +318,14 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     return Equilibria(
         found, hits, seeds, met.lost, met.places, len(met.hops) + left, missing, doubtful, met.open
     )
+
+
+def doubt_spread(state: State, spread: float) -> None:
+    """Warn of a spread that looks like degrees, unless bodies lie so far apart that it is within a
+    turn around all of them: then it may be meant in metres."""
+    apart = float(np.linalg.norm(np.ptp(state.r, axis=0))) if len(state.r) else 0.0
+    if spread > 2.0 * math.pi * apart:
+        doubt_degrees("equilibria: spread", spread)
 
 
 def count_missing(

@@ -515,7 +515,7 @@ class Vicinity:
         state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(with_ledger(rows))
-        made = state_at(s, time, every, self.near, s.held, further=s.further)
+        made = state_at(s, time, every, self.near, s.held, further=s.further, controls=s.controls)
         return made.next_to(self._angles)
 
     @cached_property

@@ -18,7 +18,16 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 
 Chart: TypeAlias = Literal[
-    "joints", "energy", "power", "states", "momenta", "drift", "reactions", "impulses", "phase"
+    "joints",
+    "energy",
+    "power",
+    "states",
+    "momenta",
+    "drift",
+    "reactions",
+    "impulses",
+    "phase",
+    "commands",
 ]
 #: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more
 #: some are left out.
@@ -33,6 +42,8 @@ SHOWN_ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
+#: Units of what may be commanded.
+UNITS = {"force": "N", "thrust": "N", "torque": "N m", "momentum": "N m s"}
 PREFIXES = (
     (1e9, "G"),
     (1e6, "M"),
@@ -427,6 +438,25 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     return Sheet(tuple(panels[2 * i + j] for j in range(2) for i in range(n)), n)
 
 
+def commands(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """What controllers have commanded, a panel for each drive: a step at each sample."""
+    records = {record.name: record for record in run.course.records}
+    if not records:
+        raise PartError("plot: there are no controllers here.")
+    panels = []
+    for name in some("controllers", list(records), of, LINES):
+        record = records[name]
+        ends = np.append(record.t[1:], run.t[-1])
+        t = np.stack([record.t, ends], axis=1).ravel()
+        for drive, values in zip(record.drives, record.command, strict=True):
+            steps = np.repeat(values.reshape(len(record.t), -1), 2, axis=0)
+            quantity = drive.rpartition(".")[2]
+            lines = of_axes(drive, steps) if values.ndim > 1 else [Line(drive, steps[:, 0])]
+            unit = UNITS.get(quantity, "1")
+            panels.append(panel(f"{name}: {drive}", quantity, unit, t, lines, run))
+    return Sheet(tuple(panels), 1)
+
+
 def impulses(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The largest impulse that each joint and stop gave to any body, wherever velocities jumped."""
     known = list(dict.fromkeys(impact.joint for impact in run.impacts))
@@ -448,5 +478,6 @@ def impulses(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 CHARTS: dict[Chart, Callable[[Trajectory, Sequence[str] | None], Sheet]] = {
     "joints": joints, "energy": energy, "power": power, "states": states, "momenta": momenta,
     "drift": drift, "reactions": reactions, "impulses": impulses, "phase": phase,
+    "commands": commands,
 }  # fmt: skip
 assert tuple(CHARTS) == get_args(Chart)

@@ -15,7 +15,7 @@ from quirkpy.explore.answers.routes import Routes, Step, cheapest, drawn_more
 from quirkpy.explore.model.costs import check_cost, supply_for, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import show
-from quirkpy.parts.files import ending_of, write_text
+from quirkpy.parts.files import ending_of, plain_cell, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
@@ -64,6 +64,15 @@ class Plan(Sequence["Edge"]):
             if edge.robustness is not None
         ]
         return math.prod(known) if len(known) == len(self.edges) else None
+
+    def record(self) -> dict[str, Any]:
+        """What is told of it in files, as plain values."""
+        chosen = [edge.selection for edge in self.edges]
+        return {
+            "nodes": list(self.nodes), "energy": self.energy, "time": self.time,
+            "switches": self.switches,
+            "steps": [{"joints": dict(one.joints), "potential": one.potential} for one in chosen],
+        }  # fmt: skip
 
     def __getitem__(self, k: Any) -> Any:
         return self.edges[k]
@@ -218,10 +227,6 @@ def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
             )
 
 
-#: With these a spreadsheet begins a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
-
-
 # --- the table that flies -------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FlightTable:
@@ -297,9 +302,8 @@ class FlightTable:
 
 
 def _quote_cell(cell: str) -> str:
-    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe
-    before it."""
-    cell = "'" + cell if cell.startswith(FORMULA) else cell
+    """A cell of a CSV file."""
+    cell = plain_cell(cell)
     return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\r\n]', cell) else cell
 
 

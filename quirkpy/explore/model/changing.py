@@ -1,5 +1,5 @@
-"""What it costs to change joints, and to open latches: energy that taking hold and letting go draw,
-and for how long."""
+"""The cost of changing joints, and of opening latches: the energy that taking hold and letting go
+draw, and for how long."""
 
 from __future__ import annotations
 

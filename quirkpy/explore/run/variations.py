@@ -58,7 +58,7 @@ class Parameter(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is called in answers."""
+        """The name of the parameter in answers."""
         axis = f" {'xyz'[self.axis]}" if self.what == "hinge" else ""
         return f"{self.what} of {self.of}{axis}" if self.of else f"{self.what} {self.axis + 1}"
 

@@ -94,6 +94,11 @@ class Scope:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
+        for controller in self.system.tables.controllers:
+            raise controller.refuse(
+                "a study follows what falls into place by itself, and settles; leave the "
+                "controller out, and fly its plans with it afterwards."
+            )
         self._check_sensors()
         self._check_options()
 

@@ -7,7 +7,8 @@ steel to each, unfold the panels: they snap straight in the end, and latches cat
 
 Each latch is a plastic impact: what it takes is told, and so is who gave which impulse to whom.
 Nothing pulls from outside, so that the spacecraft keeps its momenta over every release and every
-latch, whatever that does to its attitude.
+latch, whatever that does to its attitude.  Flown once more, wheels hold that meanwhile: a PD in
+Python, sampled ten times a second.
 
     python demos/solar_arrays.py                    the numbers
     python demos/solar_arrays.py out                and charts in a folder: angles, impulses and
@@ -19,8 +20,10 @@ from __future__ import annotations
 import math
 import sys
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 
 import quirkpy as qp
 
@@ -39,6 +42,19 @@ def tape(name: str, hinge: qp.Revolute, straight: float) -> qp.TapeSpring:
     return qp.TapeSpring(
         name, hinge, stiffness=8.0, peak=peak, plateau=plateau, straight=straight, damping=0.03
     )
+
+
+class Hold(qp.Controller):
+    """A PD of attitude; stiffness [N m/rad], damping [N m s/rad]."""
+
+    stiffness: float
+    damping: float
+
+    def command(self, t: float, measured: dict[str, Any], memory: dict[str, Any]) -> dict[str, Any]:
+        """What the wheels do to the bus [N m]."""
+        q, omega = measured["bus.orientation"], measured["bus.angular_velocity"]
+        off = 2.0 * np.sign(q.w) * np.array([q.x, q.y, q.z])
+        return {"wheels.torque": -self.stiffness * off - self.damping * omega}
 
 
 def wing(bus: qp.Body, side: str) -> list[qp.Part]:
@@ -61,10 +77,16 @@ def wing(bus: qp.Body, side: str) -> list[qp.Part]:
     ]  # fmt: skip
 
 
-def spacecraft() -> qp.Multibody:
-    """The bus with both wings, held down."""
+def spacecraft(held: bool = False) -> qp.Multibody:
+    """The bus with both wings, held down; held: and with wheels that hold its attitude."""
     bus = qp.Body.box("bus", (1.0, 1.0, 1.0), BUS)
-    return qp.Multibody(bus, *(part for side in SIDES for part in wing(bus, side)))
+    wheels = qp.ReactionWheel("wheels", bus.site("wheels"), (0.0, 0.0, 0.0))
+    hold = Hold(
+        "hold", 40.0, 60.0, period=0.1,
+        reads=["bus.orientation", "bus.angular_velocity"], drives=["wheels.torque"],
+    )  # fmt: skip
+    parts = [part for side in SIDES for part in wing(bus, side)]
+    return qp.Multibody(bus, *parts, *([wheels, hold] if held else []))
 
 
 def deploy(system: qp.Multibody) -> qp.Trajectory:
@@ -95,6 +117,11 @@ def tell(run: qp.Trajectory) -> None:
         print(f"  {name:13}{pull:9.3f}{bend:12.3f}{struck:13.3f}{caught:15.3f}")
 
 
+def turned_by(run: qp.Trajectory) -> NDArray[np.float64]:
+    """How far the bus has turned at each row [rad] (k,)."""
+    return 2.0 * np.arccos(np.minimum(1.0, abs(run.measure("bus.orientation")[:, 0])))
+
+
 def draw(run: qp.Trajectory, folder: Path) -> None:
     """The charts."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -108,11 +135,12 @@ def main(folder: str | None = None) -> dict[str, float]:
     run = deploy(system)
     tell(run)
     balance = run.energy + run.dissipated + run.lost - run.work - run.switched
-    turned = 2.0 * np.arccos(np.minimum(1.0, abs(run.measure("bus.orientation")[:, 0])))
+    turned, steady = turned_by(run), turned_by(deploy(spacecraft(held=True)))
     print(
         f"\n{1e3 * run.energy[0]:.1f} mJ in the tapes at first, {1e3 * run.energy[-1]:.1g} mJ of "
         f"energy left; the bus has turned by up to {np.degrees(turned.max()):.2f} degrees, and "
-        f"stands {np.degrees(turned[-1]):.2f} degrees off."
+        f"stands {np.degrees(turned[-1]):.2f} degrees off.\nHeld by its wheels it turns by up to "
+        f"{np.degrees(steady.max()):.2f} degrees, and stands {np.degrees(steady[-1]):.2f} off."
     )
     if folder is not None:
         draw(run, Path(folder))
@@ -126,6 +154,7 @@ def main(folder: str | None = None) -> dict[str, float]:
         "momentum": float(abs(run.momentum).max()),
         "angular momentum": float(abs(run.angular_momentum).max()),
         "turned": float(turned.max()), "off": float(turned[-1]),
+        "turned, held": float(steady.max()), "off, held": float(steady[-1]),
         "span": float(np.linalg.norm(np.subtract(*tips))),
     }  # fmt: skip
 

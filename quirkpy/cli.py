@@ -223,8 +223,9 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
+    kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
-                    help="instead: .html .txt .json .graphml .dot .png .svg .pdf")  # fmt: skip
+                    help=f"write it instead: {kinds}")  # fmt: skip
     it.add_argument("--side", type=Path, metavar="FILE",
                     help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
     words_of_own_classes(it)
@@ -340,17 +341,7 @@ def plan(asked: argparse.Namespace) -> Answer:
         raise PartError(str(error.args[0])) from None
     if (asked.out or asked.report) and len(found[0]):
         _keep_run(graph.replay(found[0]), asked)
-    data = [
-        {
-            "nodes": list(way.nodes), "energy": way.energy, "time": way.time, "switches": len(way),
-            "steps": [
-                {"joints": dict(one.joints), "potential": one.potential}
-                for one in (edge.selection for edge in way)
-            ],
-        }
-        for way in found
-    ]  # fmt: skip
-    return Answer("\n".join(map(str, found)), data)
+    return Answer("\n".join(map(str, found)), [way.record() for way in found])
 
 
 def simulate(asked: argparse.Namespace) -> Answer:

@@ -402,7 +402,10 @@ def are_columns(value: Any, count: int, rows: int | None = None) -> bool:
     return (
         isinstance(value, tuple)
         and len(value) == count
-        and all(isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim > 0 for one in value)
+        and all(
+            isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim > 0
+            for one in value
+        )
         and all(rows in (None, len(one)) for one in value)
     )
 

@@ -296,6 +296,8 @@ def solar_arrays(told: Mapping[str, float]) -> None:
     assert told["angular momentum"] < 1e-9
     assert told["span"] == pytest.approx(4.0, abs=1e-9)
     assert told["turned"] > told["off"] > 1e-3
+    assert told["turned, held"] < 0.2 * told["turned"]
+    assert told["off, held"] < 0.1 * told["off"]
 
 
 def grasped_satellite(told: Mapping[str, float]) -> None:

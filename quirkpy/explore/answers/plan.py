@@ -65,6 +65,15 @@ class Plan(Sequence["Edge"]):
         ]
         return math.prod(known) if len(known) == len(self.edges) else None
 
+    def record(self) -> dict[str, Any]:
+        """What is told of it in files, as plain values."""
+        chosen = [edge.selection for edge in self.edges]
+        return {
+            "nodes": list(self.nodes), "energy": self.energy, "time": self.time,
+            "switches": self.switches,
+            "steps": [{"joints": dict(one.joints), "potential": one.potential} for one in chosen],
+        }  # fmt: skip
+
     def __getitem__(self, k: Any) -> Any:
         return self.edges[k]
 

@@ -31,7 +31,7 @@ ZERO = 0.0
 SCHEMA = 2
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
-RESULTS = 5
+RESULTS = 6
 
 #: The place of the reason among the plain values of an outcome.
 REASON = Outcome._fields.index("reason")

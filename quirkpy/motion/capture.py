@@ -30,7 +30,7 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Jump
-from quirkpy.motion.driver import state_at
+from quirkpy.motion.snapshot import state_at
 
 #: How far from its bounds a coordinate counts that has none [rad] or [m].
 FAR = 1e6

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
@@ -14,24 +14,23 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
-from quirkpy.kernels.base.states import (
-    NO_TAIL,
-    bodies_of,
-    ledger_of,
-    quantities_of,
-    speeds_of,
-    zero_vectors,
-)
+from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_vectors
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
-from quirkpy.kernels.step.impacts import (
-    CONTRADICTED,
-    NOTE_WIDTH,
-    Rows,
-)
+from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
-from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.step.watch import (
+    BEFORE,
+    KIND,
+    PYTHON,
+    REST,
+    TRIAL,
+    VALUE,
+    VALUES_WIDTH,
+    WHAT_WIDTH,
+    Watch,
+)  # fmt: skip
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
@@ -41,20 +40,22 @@ from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
-from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
+    WatchedKey,
     ask,
     ask_measure,
     compiled_measures,
     watched_in,
+    watched_keys,
     way_back,
-)
+)  # fmt: skip
 from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
 from quirkpy.motion.settings import Settings
+from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.event import Event, Threshold, When
 from quirkpy.parts.part import PartError
 
@@ -75,21 +76,15 @@ UNDETERMINED = "undetermined branch"
 #: Joints are said to take hold of a start where they take more than this share of its kinetic
 #: energy.
 TAKES = 1e-10
-#: Angles this near to half a turn [turns] are compared with what the pose says.
-HALF_TURN = 1e-6
 
 
 class Driver:
     """One run: its arrays, and the loop around `advance`."""
 
     def __init__(
-        self,
-        clusters: Clusters,
-        start: State,
-        duration: float,
-        events: Sequence[Event],
+        self, clusters: Clusters, start: State, duration: float, events: Sequence[Event],
         s: Settings,
-    ) -> None:
+    ) -> None:  # fmt: skip
         self.start, self.settings, self.selection = start, s, clusters.selection
         if has_unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
@@ -115,27 +110,30 @@ class Driver:
         self.tail[:] = start.further
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
-            clock,
-            self.counts,
-            lines,
-            rows,
-            states.groups,
-            zero_vectors(states.bodies),
-            np.zeros(2),
-            np.zeros(2),
-        )
+            clock, self.counts, lines, rows, states.groups, zero_vectors(states.bodies),
+            np.zeros(2), np.zeros(2),
+        )  # fmt: skip
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = Watch(
             np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
             np.array([w.numbers for w in self.watched]).reshape(-1, 3),
-            np.zeros((len(self.watched), VALUES_WIDTH)),
-            np.zeros_like(rows[steps.BEGIN]),
+            np.zeros((len(self.watched), VALUES_WIDTH)), np.zeros_like(rows[steps.BEGIN]),
             compiled_measures(self.layout, self.watched),
-        )
+        )  # fmt: skip
         self.notes = Notes(self.entry, self.watched)
         self.look: Look | None = None
         self.rested = False  # says the look
+        self.lines = watched_keys(self.watched, events)
+        if events and self.entry.drift.any():  # locks have taken hold
+            self.begin_after(watched_values(clusters, start, events))
+
+    def begin_after(self, values: Mapping[WatchedKey, float]) -> None:
+        """Let events be told that the start itself brings: what they watch had these values just
+        before.  Rest is asked of the start by itself."""
+        for key, line in self.lines.items():
+            if self.watch.what[line, KIND] != REST:
+                self.watch.values[line, BEFORE] = values.get(key, 0.0)
 
     def head_for(self, end: float) -> None:
         """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
@@ -205,7 +203,8 @@ class Driver:
     def empty_rows(self, count: int) -> Rows:
         """Room for so many rows of the run, and for notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
-        notes, jumps = np.zeros((NOTES + 2 * len(self.watched), NOTE_WIDTH)), NOTES if stops else 1
+        noted = NOTES + FUNCTION_NOTES * len(self.watched)
+        notes, jumps = np.zeros((noted, NOTE_WIDTH)), NOTES if stops else 1
         return Rows(
             np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
             np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
@@ -285,14 +284,15 @@ class Driver:
     def _take_up(self) -> int:
         """The start as the first row, where controllers sample as the run goes on from another:
         what that changes at once is work, as at a knot within a run."""
-        e, clock = self.engine, self.clock
+        clock = self.clock
         clock[steps.T_END] = self.until
         why = self.first_steps(1)
         if why != integrator.GOING:
             return why
         clock[steps.ASKED_UNTIL] = math.nextafter(clock[steps.T], -math.inf)
         self._turn()
-        integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        if self._pass_knot():
+            return integrator.STOPPED
         self.head_for(self.until)
         return why
 
@@ -309,6 +309,18 @@ class Driver:
         with self.at_work():
             self._start(kept, 1)
         return self._course(kept, Stop.END)
+
+    def values_at_start(self) -> dict[WatchedKey, float]:
+        """What events watch, at the start."""
+        self.make_room(1)
+        with self.at_work() as e:
+            if PYTHON in self.kinds:
+                e.python.open()
+            e.turn_to(self.start.angles)
+            e.hold(self.start.held)
+            self.first_steps(1)
+            e.python.raise_pending()
+        return {key: float(self.watch.values[line, VALUE]) for key, line in self.lines.items()}
 
     def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
@@ -443,14 +455,20 @@ class Driver:
         if why != integrator.ARRIVED:
             return why
         if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
-            e = self.engine
             if self.ends:
                 self._turn()
-            integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+            if self._pass_knot():
+                return integrator.STOPPED
         if not self.ends:
             return why
         self._next_end()
         return integrator.GOING
+
+    def _pass_knot(self) -> bool:
+        """Take the slope anew; returns whether that ends the run, with an event."""
+        e = self.engine
+        arrays = self.run_arrays, e.model, e.conditions, e.scratch, self.watch, self.rows
+        return bool(integrator.pass_knot(*arrays))
 
     def _room(self) -> int:
         """How many steps a call may take."""
@@ -510,30 +528,14 @@ class Driver:
         )  # fmt: skip
 
 
+def watched_values(
+    clusters: Clusters, state: State, events: Sequence[Event]
+) -> dict[WatchedKey, float]:
+    """What events watch at a state, whatever joints would make of it."""
+    apart = Clusters(clusters.selection, clusters.layout)
+    return Driver(apart, state, 1.0, events, Settings(drift="none")).values_at_start()
+
+
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row
 #: with which the run is to end: times, states, angles, drift, stops held, tails (1, ...).
 Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
-
-
-def state_at(
-    start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
-    step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
-    controls: tuple[ControlState, ...] = (),
-) -> State:  # fmt: skip
-    """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged, further, controls: see State."""
-    rows = y[: len(start.r)]
-    r, q, v, omega = (some.copy() for some in quantities_of(rows))
-    turns = angles / (2.0 * math.pi)
-    whole = np.rint(turns)
-    sure = (
-        abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
-    )  # the pose may have plus for minus half a turn
-    windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
-    state = start.changed(
-        t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
-        merged=merged, further=further.copy(), controls=controls,
-    )  # fmt: skip
-    if not (np.isfinite(rows).all() and np.isfinite(further).all()):
-        state.check_numbers()
-    return state if sure else state.next_to(angles)

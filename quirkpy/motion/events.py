@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from contextvars import ContextVar
-from typing import NamedTuple
+from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -41,6 +41,10 @@ class StopReached(NamedTuple):
     name: str
     joint: str
     terminal: bool = False
+
+
+#: What of which event: its number among those of a run, and the sensors, if it is about a pair.
+WatchedKey: TypeAlias = tuple[int, tuple[str, ...]]
 
 
 class Watched(NamedTuple):
@@ -100,6 +104,16 @@ def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event
                 "SensorsMeet, When or Threshold."
             )
     return out
+
+
+def watched_keys(watched: Sequence[Watched], events: Sequence[Event]) -> dict[WatchedKey, int]:
+    """At which line each thing stands that the events of a run watch."""
+    numbers = {id(event): k for k, event in enumerate(events)}
+    return {
+        (numbers[id(w.event)], w.sensors): line
+        for line, w in enumerate(watched)
+        if id(w.event) in numbers
+    }
 
 
 def measured_lines(watched: Sequence[Watched]) -> list[Line]:

@@ -3,13 +3,14 @@ through."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import Literal, TypeAlias
 
 from quirkpy import doors
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import with_commands
 from quirkpy.motion.driver import Driver, Look
+from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.motion.trajectory import Trajectory
@@ -36,12 +37,15 @@ def move(
 
 def move_to(
     system: System, end: float, settings: Settings, stop: Sequence[Event],
-    tell: Callable[[float], None] | None,
+    tell: Callable[[float], None] | None, before: Mapping[WatchedKey, float] | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Move a system until a time [s], exactly; tell: called with the time reached, now and then."""
+    """Move a system until a time [s], exactly; tell: called with the time reached, now and then;
+    before: what events watch had these values just before the start."""
     start = system.initial
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
+    if before is not None:
+        driver.begin_after(before)
     return drive(driver, system, settings, tell)
 
 

@@ -15,8 +15,8 @@ import numpy as np
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.batch import LEAST_DIGITS
 from quirkpy.kernels.step.impacts import RELEASED
+from quirkpy.kernels.step.integrator import LEAST_DIGITS
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State

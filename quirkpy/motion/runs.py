@@ -34,10 +34,11 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.batch import REASONS, Ends, RunGroup, happenings
 from quirkpy.motion.cases import Cases
 from quirkpy.motion.course import Counts, Happening, Stop
-from quirkpy.motion.driver import Driver, state_at
+from quirkpy.motion.driver import Driver
 from quirkpy.motion.move import Progress, move
 from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.settings import Settings, check_end, check_settings
+from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.stiff import SOLVERS
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import numbers, show

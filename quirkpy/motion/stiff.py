@@ -11,7 +11,7 @@ from scipy.integrate import BDF, LSODA, Radau
 
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.impacts import Rows
+from quirkpy.kernels.step.impacts import FUNCTION_NOTES, STEP_NOTES, Rows
 from quirkpy.maths.constants import EPS
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
@@ -147,7 +147,10 @@ class StiffDriver(Driver):
 def has_room(rows: Rows, counts: Ints, watched: int) -> bool:
     """Whether notes and jumps of one more step find room."""
     noted, jumped = counts[steps.NOTED], counts[steps.JUMPED]
-    return bool(noted + 2 * watched + 3 <= len(rows.notes) and jumped < len(rows.jumps))
+    return bool(
+        noted + FUNCTION_NOTES * watched + STEP_NOTES <= len(rows.notes)
+        and jumped < len(rows.jumps)
+    )
 
 
 def driver_for(settings: Settings) -> type[Driver]:

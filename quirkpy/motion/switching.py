@@ -18,7 +18,8 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import catch
 from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
-from quirkpy.motion.driver import TAKES
+from quirkpy.motion.driver import TAKES, watched_values
+from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
 from quirkpy.motion.move import Progress, move_to, stand
 from quirkpy.motion.notes import TOOK_HOLD
@@ -125,9 +126,15 @@ class Flight:
         left = self._steps_left()
         if system.initial.t >= until or left == 0:
             return stand(system)
-        return move_to(
-            system, until, dataclasses.replace(self.settings, max_steps=left), events, tell
-        )
+        settings = dataclasses.replace(self.settings, max_steps=left)
+        return move_to(system, until, settings, events, tell, self._values_before(events))
+
+    def _values_before(self, events: Sequence[Event]) -> dict[WatchedKey, float] | None:
+        """What events watch, at the end of the last piece; None before the first."""
+        if not self.runs:
+            return None
+        last = self.runs[-1]
+        return watched_values(last.system.clusters, last.final, events)
 
     def _steps_left(self) -> int | None:
         """How many steps may still be taken; None: any number."""

@@ -33,7 +33,6 @@ from quirkpy.mechanics.state import BodyState, JointState, State, names_in
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
-from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
 from quirkpy.motion.readings import (
@@ -58,6 +57,7 @@ from quirkpy.motion.sampling import (
     sample,
 )
 from quirkpy.motion.settings import Settings
+from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 

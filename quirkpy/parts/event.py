@@ -1,5 +1,5 @@
-"""Events: what a run watches for.  An event happens where its function of the state crosses
-zero."""
+"""Events: what a run watches for.  An event happens where its function of the state crosses zero,
+or jumps across it: at an impact, at a switch, where joints take hold."""
 
 from __future__ import annotations
 
@@ -51,7 +51,8 @@ class SensorsMeet(Event):
     """Two compatible sensors of different bodies come within reach of each other, facing (see
     `Sensor`).
 
-    A pair that is in range at the start meets only after it has parted.
+    A pair that is in range at the start meets only after it has parted; bodies that locks hold
+    together are one.
     """
 
     name: str = checked(text, default="sensors meet", kw_only=True)

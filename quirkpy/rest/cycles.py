@@ -17,9 +17,10 @@ from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, joint_c
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.rigid_motion import Whole, accelerations
-from quirkpy.motion.driver import Driver, state_at
+from quirkpy.motion.driver import Driver
 from quirkpy.motion.events import ask
 from quirkpy.motion.interpolation import CourseRows
+from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.event import When
 from quirkpy.rest.newton import NO_PULL
 from quirkpy.tables.tables import ANGLE

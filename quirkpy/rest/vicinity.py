@@ -63,7 +63,7 @@ from quirkpy.mechanics.rigid_motion import (
 )
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
-from quirkpy.motion.driver import state_at
+from quirkpy.motion.snapshot import state_at
 from quirkpy.rest.jumps import Jumps
 
 #: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay

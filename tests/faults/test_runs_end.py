@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import signal
 import subprocess
@@ -15,6 +16,7 @@ import pytest
 import quirkpy as qp
 from quirkpy.parts.checks import instance
 from tests.motion import TIGHT
+from tests.random_systems import random_system
 from tests.truths.test_slider_crank import START, mechanism
 
 
@@ -131,6 +133,23 @@ def test_numbers_that_overflow_end_the_run() -> None:
     run = system.simulate(10.0, step=1.0)
     assert run.stop is qp.Stop.NOT_FINITE
     assert np.isfinite(run.course.states).all()
+
+
+@pytest.mark.parametrize("family", ["linkages", "lattices"])
+@pytest.mark.parametrize("method", ["dop853", "rk45"])
+def test_a_run_of_long_steps_ends_with_its_last_numbers(family: str, method: Any) -> None:
+    """Steps so long that states leap out of the numbers, also as joints draw them back."""
+    for seed, step in itertools.product(range(3), (0.3, 5.0)):
+        system = random_system(family, seed)
+        own = ("attraction", "drag", "compass")  # in Python, which is warned of such numbers
+        forces = [f.name for f in system.tables.forces if not f.name.startswith(own)]
+        moving = system.choosing(system.selection.joint_names, forces)
+        try:
+            run = moving.simulate(10.0 * step, step=step, method=method, progress=False)
+        except qp.PartError as error:  # a load as a function of time is asked about none
+            run = error.trajectory  # type: ignore[attr-defined]
+        assert np.isfinite(run.course.states).all()
+        assert run.final.t == run.t[-1] >= max([run.t[0], *(event.t for event in run.events)])
 
 
 @pytest.mark.kernels

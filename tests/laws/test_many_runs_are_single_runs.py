@@ -34,8 +34,6 @@ def check_alike(runs: Runs, k: int, alone: qp.Trajectory) -> None:
     """Nothing that a run leaves differs, in any bit."""
     assert runs.stop[k] is alone.stop
     assert runs.t[k] == alone.t[-1]
-    if alone.stop is qp.Stop.NOT_FINITE:
-        return
     end, final = runs.final[k], alone.final
     assert end == final
     assert (end.held, end.step) == (final.held, final.step)

@@ -19,6 +19,7 @@ from quirkpy.kernels.step.impacts import CROSSED, JUMP, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.integrator import (
     ARRIVED,
     GOING,
+    LEAST_DIGITS,
     NO_START,
     PYTHON_FAILED,
     STOPPED,
@@ -68,8 +69,6 @@ PLACES, ROW_NUMBERS, ELEMENT_NUMBERS, KNOTS, BODIES, STOP_NUMBERS = range(6)
 #: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
 #: pose beside it is [m or rad].
 AT_REST, PROBE_OFFSET = 1e-12, 1e-3
-#: A sample is reached where no more than so many of the last digits of its time are left.
-LEAST_DIGITS = 16.0
 #: Where branches meet, if they do not.
 NOWHERE = -2
 
@@ -198,7 +197,11 @@ def step_on(
     if why != ARRIVED:
         return why
     if run.clock[ASKED_UNTIL] < run.clock[T_END]:
-        pass_knot(run, model, conditions, scratch, rows)
+        over = pass_knot(run, model, conditions, scratch, worker.watch, rows)
+        if conditions.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if over:
+            return STOPPED
     if run.clock[T_END] >= end:
         return ARRIVED
     head_for(end, run, batch)

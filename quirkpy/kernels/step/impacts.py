@@ -75,8 +75,9 @@ from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_B
 from quirkpy.maths.types import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop;
-#: and of a step beyond which joints cannot be held; and of one that is to be taken anew, shorter.
-FIT, CONTRADICTED, UNHELD, AGAIN = -1, -2, -3, -4
+#: and of a step beyond which joints cannot be held; of one that is to be taken anew, shorter; and
+#: of one that ends in what are no numbers.
+FIT, CONTRADICTED, UNHELD, AGAIN, NO_NUMBERS = -1, -2, -3, -4, -5
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict
 #: them.
 CONTRADICTORY = 1e-4
@@ -89,6 +90,10 @@ NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 # What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
 # joints took hold, or went on doing so; velocities jumped, as the row of jumps of that number says.
 CROSSED, RELEASED, POSE, HELD, HELD_ON, JUMP = range(6)
+
+
+#: A step notes so many things at most, and so many of each watched function.
+STEP_NOTES, FUNCTION_NOTES = 3, 3
 
 
 class Rows(NamedTuple):

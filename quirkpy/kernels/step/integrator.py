@@ -31,9 +31,12 @@ from quirkpy.kernels.step.impacts import (
     CONTRADICTORY,
     CROSSED,
     FIT,
+    FUNCTION_NOTES,
     HELD,
     HELD_ON,
+    NO_NUMBERS,
     POSE,
+    STEP_NOTES,
     UNHELD,
     Rows,
     note,
@@ -41,6 +44,12 @@ from quirkpy.kernels.step.impacts import (
     settle_end,
     stop_against_drive,
     touch_stops,
+)
+from quirkpy.kernels.step.jumps import (
+    remember_before,
+    tell_jumps,
+    watch_given,
+    watch_switched,
 )
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
 from quirkpy.kernels.step.methods import EXTRA, Table
@@ -116,6 +125,8 @@ from quirkpy.tables.tables import ANGLE
 LEAST_DEMAND = 1e-9
 #: A step that would leave less than this share of what is left of the run takes all of it [1].
 LAST_SLIVER = 1e-12
+#: No step is so few of the last digits of the time; where no more are left, a time is reached.
+LEAST_DIGITS = 16.0
 #: Numbers are not finite for good where the step is below this share of the time, at least of 1 s
 #: [1].
 LOST_STEP = 1e-10
@@ -129,6 +140,8 @@ START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
 #: count as inside.
 SENSOR_RIM = 1e-6
+#: Where an event lies before this fraction of a step of a loop, a shorter one is taken.
+CUT_SHORT = 0.1
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -146,16 +159,11 @@ def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> N
 
 @shared
 def begin(
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
-    watch: Watch,
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
     rows: Rows,
-) -> None:
+) -> bool:  # fmt: skip
     """The state in BEGIN onto the constraints, its slope, the energy, the watched values; a row;
-    the first step.
+    the first step; returns whether the run is over: with an event as joints took hold.
 
     A start that is on them already is not touched by a bit: a run goes on where it stopped.
     counts[ANSWER]: FIT, or why it is no start: CONTRADICTED where the velocities are of no motion
@@ -169,6 +177,7 @@ def begin(
         project(run.states[WITHIN], model, conditions, scratch, moved)
         if max(moved[0], moved[1]) > START_TOLERANCE:
             charge_motion(BEGIN, WITHIN, LOST, run, model)
+            watch_given(run, model, conditions, scratch, watch)
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
@@ -189,9 +198,11 @@ def begin(
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == MEETING and watch.values[k, VALUE] <= SENSOR_RIM:
             watch.values[k, VALUE] = min(watch.values[k, VALUE], -JUST_CROSSED)
+    over = tell_jumps(clock[T], VALUE, run, rows, watch)
     fill_row(clock[T], BEGIN, run, conditions, rows)
     if clock[H] == 0.0 and run.counts[ANSWER] == FIT:
         clock[H] = first_step(run, model, conditions, scratch, table)
+    return over
 
 
 @shared
@@ -218,6 +229,9 @@ def attempt(
         if not next_step(error, clipped, run, table):
             return False
     put_back(run, model, conditions, scratch)
+    if not fixed and not finite(run.lines, END):
+        clock[H] = 0.5 * clock[STEP]
+        return False
     if clock[PROJECTING] > 0.0:
         leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
         if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
@@ -240,23 +254,41 @@ def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -
 
 
 @inner
+def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
+    """Whether an event lies so early in a step of a loop that a state within it is not good enough:
+    what bends the motion far beyond the event bends the polynomial before it."""
+    clock = run.clock
+    if table.counts[EXTRA] < 0 or clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
+        return False
+    loops = scratch.rows.shape[0] > model.stops.what.shape[0]
+    return loops and first < CUT_SHORT and first * clock[STEP] > 2.0 * TOGETHER
+
+
+@inner
+def refuse_landing(share: float, run: Run) -> None:
+    """Let this share of the step be taken anew."""
+    run.clock[H], run.clock[REFUSED] = share * run.clock[STEP], 1.0
+    run.counts[ANSWER] = AGAIN
+
+
+@inner
 def land(
-    first: float,
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
+    first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch,
-) -> float:
+) -> float:  # fmt: skip
     """Make the state at the first event the END of the step; returns its time.
 
-    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none: a step that
-    ends about there is to be taken instead. (One that somebody else has taken, or of a fixed
-    length, cannot be.)
+    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none, or lies early
+    in a step of a loop: a step that ends about there is to be taken instead. (One that somebody
+    else has taken, or of a fixed length, cannot be.)
     """
     clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
+    if clock[T_END] - t < LEAST_DIGITS * np.spacing(abs(t)):
+        t = clock[T_END]
     if first < 1.0:
+        if is_cut_short(first, run, model, scratch, table):
+            refuse_landing(1.001 * first, run)
+            return t
         interpolate(first, run, table)
         copy(run.lines, WITHIN, END)
         if clock[PROJECTING] > 0.0:
@@ -265,11 +297,7 @@ def land(
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
             charge_motion(WITHIN, END, PROJECTED, run, model)
             if table.counts[EXTRA] >= 0 and has_missed(WITHIN, run):
-                clock[H], clock[REFUSED] = (
-                    clock[STEP] * (1.001 * first if first < 0.9 else 0.5),
-                    1.0,
-                )
-                run.counts[ANSWER] = AGAIN
+                refuse_landing(1.001 * first if first < 0.9 else 0.5, run)
                 return t
         settle_end(t, run, model, conditions, scratch, watch)
         charge_way(WITHIN, run, model, scratch)
@@ -317,20 +345,16 @@ def fill_row(t: float, line: int, run: Run, conditions: Conditions, rows: Rows) 
 
 @shared
 def accept(
-    t: float,
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
-    watch: Watch,
-    rows: Rows,
-) -> bool:
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows,
+) -> bool:  # fmt: skip
     """Finish the step that ends in END at the time t, or at the first event within it, and keep it
     as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
-    contradicts a drive, UNHELD, or FIT; or whether nothing is kept: then it is AGAIN."""
+    contradicts a drive, UNHELD, NO_NUMBERS, or FIT; or whether nothing is kept: then it is AGAIN.
+    """
     over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
+    noted, jumped = run.counts[NOTED], run.counts[JUMPED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
         x = singular_pose(run, model, conditions, scratch, table, watch)
         weak = int(scratch.report[WHICH])
@@ -357,7 +381,13 @@ def accept(
         note(t, HELD if harsh == 0 else HELD_ON, int(clock[WEAK_ROW]), run, rows)
     if first < NEVER:
         over = note_events(t, first, run, rows, watch)
+        remember_before(NOW, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
+        over = tell_jumps(t, NOW, run, rows, watch) or over
+    if not finite(run.lines, END):
+        run.counts[NOTED], run.counts[JUMPED] = noted, jumped
+        run.counts[ANSWER] = NO_NUMBERS
+        return True
     fill_frames(run.states[END], scratch.frames)
     if conditions.hook[FAILED] == 0:
         go_on(watch)
@@ -377,6 +407,8 @@ def why_over(answer: int) -> int:
     """What a run that `accept` has ended returns."""
     if answer == FIT:
         return STOPPED
+    if answer == NO_NUMBERS:
+        return NOT_FINITE
     return UNHOLDABLE if answer == UNHELD else JAMMED
 
 
@@ -401,15 +433,17 @@ def advance(
     events, rejected = watch.values.shape[0], 0
     counts[ROOM], counts[NOTED], counts[JUMPED] = 0, 0, 0
     if fresh:
-        begin(run, model, conditions, scratch, table, watch, rows)
+        over = begin(run, model, conditions, scratch, table, watch, rows)
         if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
         if counts[ANSWER] != FIT:
             return NO_START
+        if over:
+            return STOPPED
     # A stop may let go at once; a pose may be singular, where joints take hold; velocities may jump
     while (
         counts[ROOM] < room
-        and counts[NOTED] + 2 * events + 3 <= rows.notes.shape[0]
+        and counts[NOTED] + FUNCTION_NOTES * events + STEP_NOTES <= rows.notes.shape[0]
         and counts[JUMPED] < rows.jumps.shape[0]
     ):
         t, left = clock[T], clock[T_END] - clock[T]
@@ -421,7 +455,7 @@ def advance(
         clipped = h == left and left < clock[H]
         if left - h < LAST_SLIVER * left:
             h = left
-        if not h >= 16.0 * np.spacing(abs(t)) or rejected > TOO_MANY:
+        if not h >= LEAST_DIGITS * np.spacing(abs(t)) or rejected > TOO_MANY:
             return COLLAPSED
         clock[STEP] = h
         good = attempt(clipped, run, model, conditions, scratch, table)
@@ -459,8 +493,11 @@ def advance(
 
 
 @kernel
-def pass_knot(run: Run, model: Model, conditions: Conditions, scratch: Scratch, rows: Rows) -> None:
-    """Let what acts after a knot of a schedule act, where a step has ended at it.
+def pass_knot(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
+) -> bool:
+    """Let what acts after a knot of a schedule act, where a step has ended at it; returns whether
+    an event that this brings ends the run.
 
     What the jump of a load changes in the potential energy of a state that stands still is work,
     also of the row that has just been filled."""
@@ -472,19 +509,14 @@ def pass_knot(run: Run, model: Model, conditions: Conditions, scratch: Scratch, 
     work = energy_of(model, scratch) - before
     run.states[BEGIN, n, INTO] += work
     rows.states[run.counts[ROOM] - 1, n, INTO] += work
+    return watch_switched(run, model, conditions, scratch, rows, watch)
 
 
 @kernel
 def finish(
-    t: float,
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
-    watch: Watch,
-    rows: Rows,
-) -> bool:
+    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows,
+) -> bool:  # fmt: skip
     """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
     the run is over."""
     run.clock[PASSING] = 1.0

@@ -38,8 +38,9 @@ REST, ENERGY, MEETING, PYTHON, STOP, MEASURE = range(6)
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
 # asked about; where in the step it crosses zero; for meetings the square of the distance and its
-# rate, for stops the clearance and its rate, at the same three states.
-VALUE, NOW, TRIAL, ROOT, GAP, VALUES_WIDTH = 0, 1, 2, 3, 4, 10
+# rate, for stops the clearance and its rate, at the same three states; just before a jump, 0: not
+# known.
+VALUE, NOW, TRIAL, ROOT, GAP, BEFORE, VALUES_WIDTH = 0, 1, 2, 3, 4, 10, 11
 
 
 class Watch(NamedTuple):

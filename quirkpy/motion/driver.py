@@ -269,10 +269,7 @@ class Driver:
         if due and not going_on:
             self._turn()
             self.head_for(self.until)
-        if going_on:
-            why = self._take_up()
-        else:
-            why = self.pass_end(self.first_steps(room))
+        why = self._take_up() if going_on else self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
         self._check_functions(why)

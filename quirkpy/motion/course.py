@@ -67,6 +67,22 @@ class Happening(NamedTuple):
     lost: float = 0.0
 
 
+class Change(NamedTuple):
+    """What takes hold, or lets go, at a time [s]: a pair of a study with its option, or a latch
+    that is opened; the energy that this draws [J], and with which power [W]; None: at once."""
+
+    t: float
+    pair: str
+    option: str
+    energy: float
+    power: float | None
+
+    @property
+    def lasts(self) -> float:
+        """How long it draws its power [s]."""
+        return 0.0 if self.power is None else self.energy / self.power
+
+
 class Jump(NamedTuple):
     """Velocities jump at a time [s]: the bodies just before and just after, in the pose in which
     that happens (nb, STATE_WIDTH), and the stops that took part; joints all do."""

@@ -36,6 +36,7 @@ from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
+from quirkpy.kernels.users.formulas import check_functions
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
@@ -264,16 +265,42 @@ class Driver:
         e = self.engine
         e.turn_to(self.start.angles)
         e.hold(self.start.held)
-        if self.controls.due_before(self.until) < math.inf:
+        due = self.controls.due_before(self.until) <= self.start.t + self.controls.near
+        going_on = due and bool(self.start.controls)
+        if due and not going_on:
             self._turn()
             self.head_for(self.until)
-        why = self.pass_end(self.first_steps(room))
+        if going_on:
+            why = self._take_up()
+        else:
+            why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
+        self._check_functions(why)
         self.check_start()
         begun = self.rows.states[0]
         self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
         return why
+
+    def _take_up(self) -> int:
+        """The start as the first row, where controllers sample as the run goes on from another:
+        what that changes at once is work, as at a knot within a run."""
+        e, clock = self.engine, self.clock
+        clock[steps.T_END] = self.until
+        why = self.first_steps(1)
+        if why != integrator.GOING:
+            return why
+        clock[steps.ASKED_UNTIL] = math.nextafter(clock[steps.T], -math.inf)
+        self._turn()
+        integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        self.head_for(self.until)
+        return why
+
+    def _check_functions(self, why: int) -> None:
+        """Say which function of time of the user is to blame where numbers are not finite."""
+        if why == integrator.NOT_FINITE:
+            self.engine.python.t = float(self.clock[steps.T])
+            check_functions(self.engine.selection, self.engine.python.t)
 
     def stand(self) -> Course:
         """The start alone: on its joints, with the stops on which it presses; no step is taken."""
@@ -404,6 +431,7 @@ class Driver:
             why = self.pass_end(self.advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
+            self._check_functions(why)
             if why == integrator.JAMMED:
                 self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
             if why == integrator.UNHOLDABLE:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
@@ -16,10 +17,11 @@ from quirkpy.mechanics.impulses import Impact
 from quirkpy.mechanics.sensing import SensorState
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import NOTHING_HELD, ControlRecord, Counts, Course, Happening
+from quirkpy.motion.course import NOTHING_HELD, Change, ControlRecord, Counts, Course, Happening
 from quirkpy.motion.interpolation import Between, before, time_within
 from quirkpy.motion.readings import ForceCourse, JointCourse, LatchCourse
 from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 #: Runs, each with the time at which its own begins [s].
@@ -176,6 +178,28 @@ class JoinedTrajectory(Trajectory):
         """Work that switching has put in so far [J] (k,)."""
         return self.each(np.cumsum(self.switchings))
 
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The latches that switches have opened while they held, when, and what that drew."""
+        made = []
+        for (_, run), (begins, after) in itertools.pairwise(self._pieces):
+            t, stops = begins + float(after.t[0]), after.course.stops
+            gone = {label.rsplit(" ", 1)[0] for label in run.final.held if label not in stops}
+            latches = (part for part in run.system.parts if isinstance(part, Latch))
+            made += [
+                Change(t, one.name, "latch", one.release, one.power)
+                for one in latches
+                if one.name in gone and one.release > 0.0
+            ]
+        return tuple(made)
+
+    @cached_property
+    def changed(self) -> Floats:
+        """What joints and latches that have changed so far draw [J] (k,), if not all of it yet: of
+        the supply of the spacecraft, and no part of the motion."""
+        drawn = [change.energy * (self.t >= change.t) for change in self.changes]
+        return np.asarray(sum(drawn, np.zeros(len(self.t))))
+
     @cached_property
     def impacts(self) -> tuple[Impact, ...]:
         """The part of each joint and stop in each jump of the velocities, as in a `Trajectory`."""
@@ -256,6 +280,7 @@ def holding(pieces: Pieces, stops: tuple[str, ...]) -> Bools:
     made = []
     for _, run in pieces:
         held = np.zeros((len(run.t), len(stops)), dtype=bool)
-        held[:, [stops.index(label) for label in run.course.stops]] = run.course.held
+        if run.course.stops:
+            held[:, [stops.index(label) for label in run.course.stops]] = run.course.held
         made.append(held)
     return np.concatenate(made)

@@ -71,12 +71,13 @@ class Controller(Part, ABC):
 
     measured: what the names in `reads` measure (`system.measures`), numbers, arrays of three, and
     quaternions of orientations; memory: a dict that is its own, empty at first, and part of the
-    state: a run that goes on finds it as it was left.  What `command` returns has a number, or
-    three, for each of `drives`: the field of a force that may be a function of time, such as
-    "push.force", "jet.thrust", "motor.torque" or "servo.target", in the place of which the command
-    stands; what is written there holds until the first command.  All drives say what is done to the
-    body that the part acts on.  So "wheel.torque" is the torque of the motors of a `ReactionWheel`
-    on its body, in axes of its site: the momentum of the wheels changes by the opposite.
+    state: a run that goes on finds it as it was left, and files keep numbers, texts, lists and
+    arrays.  What `command` returns has a number, or three, for each of `drives`: the field of a
+    force that may be a function of time, such as "push.force", "jet.thrust", "motor.torque" or
+    "servo.target", in the place of which the command stands; what is written there holds until the
+    first command.  All drives say what is done to the body that the part acts on.  So
+    "wheel.torque" is the torque of the motors of a `ReactionWheel` on its body, in axes of its
+    site: the momentum of the wheels changes by the opposite.
 
     hold: "zero", a command holds until the next; "first", it goes straight from what it was to what
     was commanded, in one period.  delay [s]: so much later commands take effect.  limit: commands

@@ -88,9 +88,8 @@ def _drive(
     force = forces.get(owner)
     if force is None:
         raise controller.refuse(_unknown(name, owner, forces, joints))
-    rising = isinstance(force, ReactionWheel) and field == "torque"
-    if rising:
-        field = "momentum"
+    rising = driven_field(force, field) != field
+    field = driven_field(force, field)
     linear = rising or controller.hold == "first"
     found = find_drive(force, field, "linear" if linear else "hold", joints)
     if found is None:
@@ -106,6 +105,13 @@ def _drive(
             "number that holds until the first command."
         )
     return found._replace(name=name, rising=rising)
+
+
+def driven_field(force: Force, word: str) -> str:
+    """The field in whose place a command stands; torques of wheels are minus the rate of their
+    momentum."""
+    wheel = isinstance(force, ReactionWheel) and word == "torque"
+    return "momentum" if wheel else word
 
 
 def find_drive(

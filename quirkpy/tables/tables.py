@@ -332,6 +332,12 @@ class Selection(FrozenRecord):
         return chosen[acts[tables.element_joint[chosen]]]
 
     @cached_property
+    def laws(self) -> Ints:
+        """Which of these elements are laws that users have written."""
+        kinds = self.tables.element_kind[self.elements]
+        return np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
+
+    @cached_property
     def turning_between(self) -> dict[int, tuple[float, float]]:
         """Angles with two stops no more than a turn apart, by the number of their coordinate: both
         bounds [rad]."""

@@ -212,11 +212,11 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """What the spacecraft supplies, and what dampers take; of a run with switches also the work
-    of each; of a replay what joints draw as they change."""
+    of each, and what joints and latches draw as they change."""
     supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
     lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
-    if isinstance(run, Replay) and run.changes:
+    if isinstance(run, JoinedTrajectory) and run.changes:
         panels += changing(run)
     if isinstance(run, JoinedTrajectory):
         work, at = (
@@ -232,7 +232,7 @@ def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     return Sheet(tuple(panels), 1)
 
 
-def changing(run: Replay) -> list[Panel]:
+def changing(run: JoinedTrajectory) -> list[Panel]:
     """What joints draw as they take hold and let go: the energy so far, and the power of those that
     state one, with all its edges."""
     drawn = [Line("drawn by joints", run.changed)]

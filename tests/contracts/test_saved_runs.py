@@ -14,12 +14,14 @@ import pytest
 
 import quirkpy as qp
 from demos.cubesat_pair import pair
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.formats import json, npz
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening
 from quirkpy.motion.settings import Settings
 from tests import user_parts
 from tests.assemblies import assembly
 from tests.contracts.catalogue import PARTS
+from tests.explore.test_changing_joints import charged
 from tests.laws.test_sensors_meet import SHORT, drifting
 from tests.motion import compiled_system, floating_chain
 from tests.random_systems import FAMILIES
@@ -246,3 +248,28 @@ def test_what_lasts_names_no_place_in_the_package(tmp_path: Path) -> None:
     for text in texts:
         assert set(re.findall(r"quirkpy\.[\w.]+:\w+", text)) <= chosen
         assert not re.search(r"quirkpy\.(?!explore\.\w+:)", text)
+
+
+# --- replays --------------------------------------------------------------------------------------
+def test_a_replay_comes_back_leg_by_leg(tmp_path: Path) -> None:
+    """Its runs to the bit, its ledger, what its joints drew, and charts; also as a table."""
+    graph = charged(pair(0.2)).explore(progress=False)
+    run = graph.replay(graph.plan("n0", "n2"))
+    run.save(tmp_path / "flight.npz")
+    copy = qp.Trajectory.load(tmp_path / "flight.npz")
+    assert isinstance(copy, Replay)
+    for one, two in zip(run.legs, copy.legs, strict=True):
+        for mine, other in zip(one.runs, two.runs, strict=True):
+            assert bits(mine.course) == bits(other.course)
+        assert one._replace(runs=()) == two._replace(runs=())
+    for name in ("t", "energy", "lost", "work", "switched", "power", "changed", "dissipated"):
+        assert bits(getattr(run, name)) == bits(getattr(copy, name)), name
+    assert (copy.supplied, copy.waits) == (run.supplied, run.waits)
+    middle = 0.5 * float(run.t[-1])
+    np.testing.assert_array_equal(copy.at(middle).r, run.at(middle).r)
+    copy.sampled(5.0).save(tmp_path / "again.npz")
+    assert len(qp.Trajectory.load(tmp_path / "again.npz").t) >= len(run.t)
+    copy.save(tmp_path / "flight.csv", ["B.position"], step=10.0)
+    rows = np.loadtxt(tmp_path / "flight.csv", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(rows[:-1, 0], 10.0 * np.arange(len(rows) - 1))
+    assert len(copy.plot("energy", "power").png()) > 1000

@@ -172,6 +172,13 @@ def system(*drives: str, **options: Any) -> qp.Multibody:
             "candidates",
             id="a candidate",
         ),
+        case(
+            lambda: system("wheel.torque").with_(qp.HillFrame(1e-3)),
+            "Says 'pd'",
+            "wheel.torque",
+            "HillFrame",
+            id="a wheel in a turning frame",
+        ),
         case(lambda: system().settle(), "Says 'pd'", "settle", "constant=True", id="settle"),
         case(
             lambda: system().equilibria(),

@@ -157,6 +157,13 @@ def test_what_is_between_rows_and_in_files_knows_the_commands(tmp_path: Path) ->
     k = np.searchsorted(run["pd"].t, run.t, side="right") - 1
     commanded = run["pd"].command["motor.torque"][k]
     np.testing.assert_allclose(run["motor"].load, commanded, rtol=1e-12, atol=1e-15)
+    off = qp.Switch(1.0, forces=("wheel",))
+    switched = qp.Multibody(*parts, pd).simulate(1.5, switches=[off])
+    switched.save(tmp_path / "switched.npz")
+    other = qp.Trajectory.load(tmp_path / "switched.npz")
+    same_bits(switched, other)
+    for name in ("wheel.load", "motor.load", "pd.wheel.torque"):
+        np.testing.assert_array_equal(other.measure(name), switched.measure(name))
     run.save(tmp_path / "run.npz")
     again = qp.Trajectory.load(tmp_path / "run.npz")
     same_bits(run, again)
@@ -300,3 +307,24 @@ def test_limits_hold_and_are_recorded() -> None:
     assert abs(command).max() == 0.15
     np.testing.assert_allclose(command[5], (0.15, 0.1, 0.15))
     np.testing.assert_array_equal(run.measure("a.push.force")[run.t == 0.5][0], command[5])
+
+
+@pytest.mark.parametrize("when", [1.0, 1.1])
+def test_what_a_sample_changes_at_once_is_in_the_ledger(when: float) -> None:
+    """A target that jumps changes the energy of its servo: work, also where a run goes on from a
+    sample, and what is switched there is measured under the commands of that moment."""
+    parts = driven(waves("a", 0.25, "lead.target")).parts
+    bus, arm = parts[:2]
+    assert isinstance(bus, qp.Body)
+    assert isinstance(arm, qp.Body)
+    made = qp.Multibody(*parts, candidates=[qp.Fixed("lock", bus, arm, here=True)])
+    run = made.simulate(3.0, switches=[qp.Switch(when, joints=("hinge", "lock"))])
+    np.testing.assert_allclose(run["a"].t, 0.25 * np.arange(12), rtol=1e-15)
+    balance = run.energy + run.dissipated + run.lost - run.work - run.switched
+    assert np.ptp(balance) < 1e-7
+    assert abs(run.work).max() > 0.01
+    first = made.simulate(when)
+    second = made.simulate(1.0, state=first.final)
+    before = first.energy[-1] + first.dissipated[-1] - first.work[-1]
+    whole = second.energy + second.dissipated - second.work
+    np.testing.assert_allclose(whole + first.dissipated[-1] - first.work[-1], before, atol=1e-7)

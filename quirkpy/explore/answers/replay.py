@@ -12,12 +12,11 @@ import numpy as np
 from quirkpy.explore.answers.plan import Plan
 from quirkpy.explore.model.assembly import holding
 from quirkpy.explore.model.changing import (
-    Change,
     OnTheWay,
     changes_of,
     cost_of_choice,
     has_costs,
-    held_by,
+    held_at,
 )
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.reduce.holdings import Holdings
@@ -29,7 +28,8 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import Waits
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Change, Waits
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
@@ -85,16 +85,16 @@ class Replay(JoinedTrajectory):
 
     legs: tuple[Leg, ...]
 
-    def __init__(self, graph: Graph, legs: Sequence[Leg]) -> None:
-        self.graph, self.legs = graph, tuple(legs)
+    def __init__(self, system: System, legs: Sequence[Leg]) -> None:
+        self.legs = tuple(legs)
         pieces = tuple((leg.t, run) for leg in legs for run in leg.runs)
         works = [leg.switching * (k == 0) for leg in legs for k in range(len(leg.runs))]
-        super().__init__(graph.study.system, pieces, works)
+        super().__init__(system, pieces, works)
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Replay:
         """A run with each of the pieces of this one changed."""
         legs = [leg._replace(runs=tuple(map(change, leg.runs))) for leg in self.legs]
-        return Replay(self.graph, legs)
+        return Replay(self.system, legs)
 
     def _told(self, state: State, begins: float) -> State:
         """A state of a piece as one of the study's own system."""
@@ -130,13 +130,6 @@ class Replay(JoinedTrajectory):
         return tuple(one._replace(t=leg.t + one.t) for leg in self.legs for one in leg.changes)
 
     @cached_property
-    def changed(self) -> Floats:
-        """What the joints that have changed so far draw [J] (k,), if not all of it yet: of the
-        supply of the spacecraft, and no part of the motion."""
-        drawn = [change.energy * (self.t >= change.t) for change in self.changes]
-        return np.asarray(sum(drawn, np.zeros(len(self.t))))
-
-    @cached_property
     def lost(self) -> Floats:
         """What joints have taken so far [J] (k,): when they took hold, and as states were put back
         onto them."""
@@ -167,7 +160,7 @@ def replay(graph: Graph, plan: Any) -> Replay:
         leg, node = fly_step(graph, transfers.holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
-    return Replay(graph, legs)
+    return Replay(graph.study.system, legs)
 
 
 def _check_plan(plan: Any) -> None:
@@ -233,7 +226,7 @@ def fly_step(
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
     runs, losses = at_rest(ended, begun)
     held = holding(study, choice)
-    changes = changes_of(study, held_by(study, node.links), choice, on_the_way(study, ended, there))
+    changes = changes_of(study, held_at(study, node), choice, on_the_way(study, ended, there))
     return Leg(
         edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings, changes
     ), there

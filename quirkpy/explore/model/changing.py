@@ -1,5 +1,5 @@
-"""The cost of changing joints: the energy that taking hold and letting go draw, and for how
-long."""
+"""The cost of changing joints and of opening latches: the energy that taking hold and letting go
+draw, and for how long."""
 
 from __future__ import annotations
 
@@ -7,27 +7,17 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, NamedTuple
 
-from quirkpy.explore.model.assembly import firmest
+from quirkpy.explore.model.assembly import assemble, firmest
 from quirkpy.explore.model.graph import Node, Outcome
 from quirkpy.explore.scope.choices import Arrival, Choice, Link
 from quirkpy.explore.scope.options import Option
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.motion.capture import hold_at_latches
+from quirkpy.motion.course import Change
+from quirkpy.parts.latch import Latch
 
-
-class Change(NamedTuple):
-    """A pair that takes hold, or lets go, at a time [s]: the energy that this draws [J], and with
-    which power [W]; None: at once."""
-
-    t: float
-    pair: str
-    option: str
-    energy: float
-    power: float | None
-
-    @property
-    def lasts(self) -> float:
-        """How long it draws its power [s]."""
-        return 0.0 if self.power is None else self.energy / self.power
+#: How a latch of a potential is told among options of pairs.
+LATCHED = "latch"
 
 
 class OnTheWay(NamedTuple):
@@ -39,14 +29,41 @@ class OnTheWay(NamedTuple):
 
 
 def has_costs(study: Scope) -> bool:
-    """Whether any option of a study draws energy to take hold or to let go."""
+    """Whether any option of a study, or a latch of a potential, draws energy to take hold or to let
+    go."""
     options = (option for chosen in study.options.values() for option in chosen)
-    return bool(study.remember("costs", lambda: any(any(o.costs[:2]) for o in options)))
+    return bool(
+        study.remember("costs", lambda: any(any(o.costs[:2]) for o in options) or latches_of(study))
+    )
 
 
 def held_by(study: Scope, links: Sequence[Link]) -> dict[str, str]:
     """The option that holds each pair, by name."""
     return {study.pairs[link.pair].name: link.option for link in links}
+
+
+def held_at(study: Scope, node: Node) -> dict[str, str]:
+    """What holds a node: the option of each pair, by name, and latches of its potential."""
+    return held_by(study, node.links) | dict.fromkeys(latched_at(study, node), LATCHED)
+
+
+# --- latches --------------------------------------------------------------------------------------
+def latches_of(study: Scope, potential: str | None = None) -> dict[str, Latch]:
+    """The latches that cost something to open, by name: those of a potential, or of any."""
+    chosen = study.potentials if potential is None else (potential,)
+    forces = (force for name in chosen for force in study.potentials[name])
+    return {force.name: force for force in forces if isinstance(force, Latch) and force.release}
+
+
+def latched_at(study: Scope, node: Node) -> tuple[str, ...]:
+    """The latches that hold at a node, under the potential with which it was reached."""
+    mine = {} if node.potential is None else latches_of(study, node.potential)
+    if not mine:
+        return ()
+    system = assemble(study, node.links, node.state, node.potential)
+    held = hold_at_latches(system.clusters, system.initial).held
+    named = {label.rsplit(" ", 1)[0] for label in held}
+    return tuple(name for name in mine if f"{node.potential}: {name}" in named)
 
 
 def opened_since(
@@ -87,7 +104,7 @@ def cost_of_outcome(
     links = () if reached is None else tuple(Link(*link) for link in reached["links"])
     gone = () if reached is None else opened_since(study, choice, told.contacts, links)
     way = OnTheWay(told.contacts, tuple((told.duration, pair) for pair in gone))
-    return cost_of_changes(study, held_by(study, node.links), choice, way)
+    return cost_of_changes(study, held_at(study, node), choice, way)
 
 
 def cost_of_choice(
@@ -97,12 +114,16 @@ def cost_of_choice(
     that any of some arrivals says what holds it: the least of all.  Without one that knows the
     potential, after what held when the node was first reached."""
     known = [dict(one.joints) for one in arrivals if choice.potential in one.potentials]
-    ways = known or [held_by(study, node.links)]
+    ways = known or [held_at(study, node)]
     return min(cost_of_changes(study, before, choice, OnTheWay()) for before in ways)
 
 
 def _choice_changes(study: Scope, before: Mapping[str, str], choice: Choice) -> Iterator[Change]:
     """What is let go, and takes hold, as a choice is made."""
+    for name in (name for name, label in before.items() if label == LATCHED):
+        if name not in latches_of(study, choice.potential):
+            latch = latches_of(study)[name]
+            yield Change(0.0, name, LATCHED, latch.release, latch.power)
     for pair, label in choice.joints:
         option = _option(study, pair, label)
         if before.get(pair) != label or option.renewed:

@@ -10,6 +10,7 @@ import numpy as np
 
 from quirkpy.explore.alike.cones import Cones
 from quirkpy.explore.alike.symmetry import Exchange
+from quirkpy.explore.model.changing import LATCHED, latched_at
 from quirkpy.explore.model.graph import Node, node_of
 from quirkpy.explore.reduce.holdings import Holdings, Matching
 from quirkpy.explore.scope.choices import Arrival, Choice, Link
@@ -59,8 +60,9 @@ class Transfers:
         """What holds a place of the shape of a node, by its record, said of the node in every way
         in which it can be; in an order that is always the same."""
         node, found = node_of(record, known.number, known.state.bodies), set()
+        latched = tuple((name, LATCHED) for name in latched_at(self.study, node))
         for way in self._ways(known, node):
-            joints = tuple(self._joints(way, known, set(node.links)))
+            joints = (*self._joints(way, known, set(node.links)), *latched)
             found.add(Arrival(joints, tuple(sorted(way.exchange.potentials))))
         return tuple(sorted(found))
 

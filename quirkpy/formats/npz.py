@@ -319,11 +319,9 @@ def _is_plain(course: Course) -> bool:
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
-        and all(is_jump(jump, course) for jump in course.jumps)
-        and isinstance(course.records, tuple)
-        and isinstance(course.controls, tuple)
         and all(map(is_record, course.records))
         and all(map(is_control, course.controls))
+        and all(is_jump(jump, course) for jump in course.jumps)
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
@@ -385,28 +383,15 @@ def is_record(value: Any) -> bool:
     """Whether a value is what a controller did in a run."""
     return (
         isinstance(value, ControlRecord)
-        and texts((value.name,))
-        and texts(value.reads)
-        and texts(value.drives)
-        and are_columns((value.t,), 1)
-        and are_columns(value.measured, len(value.reads), len(value.t))
-        and are_columns(value.command, len(value.drives), len(value.t))
-        and are_columns(value.times, len(value.drives))
-        and are_columns(value.values, len(value.drives))
+        and texts((value.name, *value.reads, *value.drives))
+        and len(value.reads) == len(value.measured)
+        and len(value.drives) == len(value.command) == len(value.times) == len(value.values)
+        and all(len(some) == len(value.t) for some in (*value.measured, *value.command))
         and all(len(t) == len(x) for t, x in zip(value.times, value.values, strict=True))
-    )
-
-
-def are_columns(value: Any, count: int, rows: int | None = None) -> bool:
-    """Whether a value is a tuple of so many arrays of numbers, each of so many rows."""
-    return (
-        isinstance(value, tuple)
-        and len(value) == count
         and all(
-            isinstance(one, np.ndarray) and one.dtype == np.float64 and one.ndim > 0
-            for one in value
+            isinstance(some, np.ndarray) and some.dtype == np.float64
+            for some in (value.t, *value.measured, *value.command, *value.times, *value.values)
         )
-        and all(rows in (None, len(one)) for one in value)
     )
 
 

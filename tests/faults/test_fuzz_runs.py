@@ -69,7 +69,9 @@ def written(array: Any) -> bytes:
 def uses(run: qp.Trajectory, path: Path, chance: random.Random) -> Iterator[Callable[[], Any]]:
     """All of a run is looked at, and of some it goes on and its system moves: a file that is read
     can be used."""
-    yield lambda: (repr(run), *map(str, run.events), run["arm"].position, run["hinge"].angle)
+    joints = [joint.name for joint in run.system.tables.joints]
+    yield lambda: (repr(run), *map(str, run.events), *(run[name] for name in run.system.bodies))
+    yield lambda: [run[name].angle for name in joints if f"{name}.angle" in run.system.measures]
     for t in (run.t[0], 0.5 * (run.t[0] + run.t[-1]), run.t[-1]):
         yield partial(run.at, float(t))
     yield lambda: (run.energy, run.momentum, run.drift, run.impacts)

@@ -8,6 +8,8 @@ from typing import Literal, TypeAlias
 
 from quirkpy import doors
 from quirkpy.mechanics.system import System
+from quirkpy.motion.beforehand import begin_after, watched_values
+from quirkpy.motion.controllers import with_commands
 from quirkpy.motion.driver import Driver, Look
 from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.settings import Settings, check_end, check_settings
@@ -31,6 +33,9 @@ def move(
     with doors.progress.show_run(progress, begun, begun + span) as tell:
         driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
         driver.look = look
+        if stop and driver.entry.drift.any():  # locks have taken hold
+            before = watched_values(system.clusters, system.initial, stop)
+            begin_after(driver, stop, before)
         return drive(driver, system, settings, tell)
 
 
@@ -44,7 +49,7 @@ def move_to(
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
     if before is not None:
-        driver.begin_after(before)
+        begin_after(driver, stop, before)
     return drive(driver, system, settings, tell)
 
 
@@ -56,13 +61,16 @@ def drive(
         course = driver.run(tell)
     except Exception as error:
         if hasattr(error, "course"):
-            error.trajectory = Trajectory(system, system.initial, settings, error.course)  # type: ignore[attr-defined]
+            error.trajectory = Trajectory(  # type: ignore[attr-defined]
+                with_commands(system, error.course), system.initial, settings, error.course
+            )
         raise
-    return Trajectory(system, system.initial, settings, course)
+    return Trajectory(with_commands(system, course), system.initial, settings, course)
 
 
 def stand(system: System) -> Trajectory:
     """A run of no length: the start, with the stops on which it presses."""
     settings = Settings(max_steps=1)
     driver = driver_for(settings)(system.clusters, system.initial, 0.0, (), settings)
-    return Trajectory(system, system.initial, settings, driver.stand())
+    course = driver.stand()
+    return Trajectory(with_commands(system, course), system.initial, settings, course)

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from typing import Any, TypeAlias
 
@@ -20,17 +20,7 @@ from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.methods import GIVEN, TABLES
 from quirkpy.kernels.step.projection import move_on, project
-from quirkpy.kernels.step.watch import (
-    BEFORE,
-    KIND,
-    PYTHON,
-    REST,
-    TRIAL,
-    VALUE,
-    VALUES_WIDTH,
-    WHAT_WIDTH,
-    Watch,
-)  # fmt: skip
+from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
@@ -44,15 +34,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import (
-    WatchedKey,
-    ask,
-    ask_measure,
-    compiled_measures,
-    watched_in,
-    watched_keys,
-    way_back,
-)  # fmt: skip
+from quirkpy.motion.events import ask, ask_measure, compiled_measures, watched_in, way_back
 from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
@@ -124,16 +106,6 @@ class Driver:
         self.notes = Notes(self.entry, self.watched)
         self.look: Look | None = None
         self.rested = False  # says the look
-        self.lines = watched_keys(self.watched, events)
-        if events and self.entry.drift.any():  # locks have taken hold
-            self.begin_after(watched_values(clusters, start, events))
-
-    def begin_after(self, values: Mapping[WatchedKey, float]) -> None:
-        """Let events be told that the start itself brings: what they watch had these values just
-        before.  Rest is asked of the start by itself."""
-        for key, line in self.lines.items():
-            if self.watch.what[line, KIND] != REST:
-                self.watch.values[line, BEFORE] = values.get(key, 0.0)
 
     def head_for(self, end: float) -> None:
         """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
@@ -306,18 +278,6 @@ class Driver:
         with self.at_work():
             self._start(kept, 1)
         return self._course(kept, Stop.END)
-
-    def values_at_start(self) -> dict[WatchedKey, float]:
-        """What events watch, at the start."""
-        self.make_room(1)
-        with self.at_work() as e:
-            if PYTHON in self.kinds:
-                e.python.open()
-            e.turn_to(self.start.angles)
-            e.hold(self.start.held)
-            self.first_steps(1)
-            e.python.raise_pending()
-        return {key: float(self.watch.values[line, VALUE]) for key, line in self.lines.items()}
 
     def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
         """Record that joints took kinetic energy [J] from the start as it was given, and which, if
@@ -523,14 +483,6 @@ class Driver:
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),
         )  # fmt: skip
-
-
-def watched_values(
-    clusters: Clusters, state: State, events: Sequence[Event]
-) -> dict[WatchedKey, float]:
-    """What events watch at a state, whatever joints would make of it."""
-    apart = Clusters(clusters.selection, clusters.layout)
-    return Driver(apart, state, 1.0, events, Settings(drift="none")).values_at_start()
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from quirkpy import doors
 from quirkpy.mechanics.system import System
+from quirkpy.motion.beforehand import begin_after, watched_values
 from quirkpy.motion.controllers import with_commands
 from quirkpy.motion.driver import Driver, Look
 from quirkpy.motion.events import WatchedKey
@@ -32,6 +33,9 @@ def move(
     with doors.progress.show_run(progress, begun, begun + span) as tell:
         driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
         driver.look = look
+        if stop and driver.entry.drift.any():  # locks have taken hold
+            before = watched_values(system.clusters, system.initial, stop)
+            begin_after(driver, stop, before)
         return drive(driver, system, settings, tell)
 
 
@@ -45,7 +49,7 @@ def move_to(
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
     if before is not None:
-        driver.begin_after(before)
+        begin_after(driver, stop, before)
     return drive(driver, system, settings, tell)
 
 

@@ -15,10 +15,11 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import gaps
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.beforehand import watched_values
 from quirkpy.motion.capture import catch
 from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
-from quirkpy.motion.driver import TAKES, watched_values
+from quirkpy.motion.driver import TAKES
 from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
 from quirkpy.motion.move import Progress, move_to, stand

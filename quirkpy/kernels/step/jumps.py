@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.compiled import inner, shared
+from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.step.events import GRAZE, JUST_CROSSED, crosses
 from quirkpy.kernels.step.impacts import CROSSED, Rows, note
@@ -54,7 +54,7 @@ def tell_jumps(t: float, column: int, run: Run, rows: Rows, watch: Watch) -> boo
     return over
 
 
-@shared
+@inner
 def watch_given(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:

@@ -79,10 +79,11 @@ $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 	$(call install,.)
 	@touch $@
 
-# Kernels are compiled while pip fetches what draws.
+# The kernels of the study are compiled while pip fetches what draws.
 $(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/package.stamp
 	@echo "Compiling the kernels, and installing .[plots$(comma)report] into $(VENV) ..."; \
-	$(PY) -m quirkpy warm & compiling=$$!; $(call installing,.[plots$(comma)report]) && wait $$compiling
+	$(PY) -m quirkpy warm demos/cubesat_pair.py & compiling=$$!; \
+	$(call installing,.[plots$(comma)report]) && wait $$compiling
 	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp

@@ -1,10 +1,10 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out
 DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, many, own-forces, settling, exploring, mission,
-reductions, robustness, scheduling, startup, references; without any, all.  --out writes the tables
-into DIR/benchmarks.md, between its two marks where the page exists, and the plot beside it; with
-some sections, only their tables and targets."""
+Sections: evaluation, precision, four-bars, cubes, many, own-forces, settling, exploring, growth,
+mission, reductions, robustness, scheduling, startup, references; without any, all.  --out writes
+the tables into DIR/benchmarks.md, between its two marks where the page exists, and the plots beside
+it; with some sections, only their tables and targets."""
 
 from __future__ import annotations
 
@@ -18,11 +18,13 @@ from pathlib import Path
 
 import quirkpy
 from benchmarks import (
+    controllers,
     cubes,
     evaluation,
     evaluators,
     exploring,
     fourbars,
+    growth,
     many,
     mission,
     own_forces,
@@ -43,9 +45,11 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "four-bars": lambda quick, out: fourbars.measure(quick),
     "cubes": lambda quick, out: cubes.measure(quick),
     "many": lambda quick, out: many.measure(quick),
+    "controllers": lambda quick, out: controllers.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),
+    "growth": growth.measure,
     "mission": lambda quick, out: mission.measure(quick),
     "reductions": lambda quick, out: reductions.measure(quick),
     "robustness": lambda quick, out: robustness.measure(quick),

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import quirkpy as qp
-from demos import imaging_in_orbit
+from demos import imaging_in_orbit, solar_arrays
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
 from demos.linear_model import arm
@@ -44,6 +44,7 @@ def drawings() -> dict[str, Drawing]:
         qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
     )
     modules, flight = mission()
+    arrays = solar_arrays.deploy(solar_arrays.spacecraft())
     return {
         "system": shelf.picture(),
         "run": there.picture(),
@@ -56,6 +57,9 @@ def drawings() -> dict[str, Drawing]:
             colour="drive", of=["launch", "wide angle", "raster", "one out", "upright row"]
         ),
         "flight": flight.plot("energy", "power"),
+        "folded": qp.origami.miura(5, 4, sector=1.1, fold=1.5).system.picture(),
+        "arrays": arrays.plot("joints", "impulses", "energy"),
+        "unfolding": arrays.picture(ghosts=6),
     }
 
 

@@ -10,6 +10,9 @@ from importlib import import_module
 INTERRUPTED = 130
 #: The numbers of standard streams go up to this one.
 HIGHEST_STREAM = 2
+#: Room for addresses [bytes] that loading NumPy, SciPy and numba and compiling a kernel take; with
+#: less, OpenBLAS asks again for ever, and LLVM ends the process.
+LEAST_MEMORY = 1_200_000_000
 
 
 def main() -> int:
@@ -20,10 +23,15 @@ def main() -> int:
     if heard:
         signal.signal(signal.SIGINT, leave)
     fill_standard_streams()
-    from quirkpy import cli
+    try:
+        check_memory()
+        from quirkpy import cli
 
-    import_module("quirkpy.names")  # all that takes its time to load
-
+        import_module("quirkpy.names")  # all that takes its time to load
+    except (ImportError, MemoryError, OSError) as error:
+        if "--debug" in sys.argv:
+            raise
+        return say_why(error)
     try:
         if heard:
             signal.signal(signal.SIGINT, signal.default_int_handler)
@@ -42,6 +50,28 @@ def main() -> int:
 
 def say_nothing(lost: object) -> None:
     """Of what an interruption has left half done, and what fails as it goes."""
+
+
+def check_memory() -> None:
+    """Refuse to begin where a process may not have as much memory as it takes to begin."""
+    try:
+        import resource
+    except ImportError:  # as on Windows, which knows no such limit
+        return
+    room, _ = resource.getrlimit(resource.RLIMIT_AS)
+    if room != resource.RLIM_INFINITY and room < LEAST_MEMORY:
+        raise MemoryError(
+            f"this process may use {room / 1e9:.3g} GB of memory (ulimit -v), and loading and "
+            f"compiling take {LEAST_MEMORY / 1e9:.3g} GB; allow more"
+        )
+
+
+def say_why(error: Exception) -> int:
+    """Say in one line why nothing could begin; the exit code."""
+    line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
+    if sys.stderr:
+        print(f"quirkpy: it cannot begin: {line}.", file=sys.stderr)
+    return 1
 
 
 def leave(number: int, frame: object) -> None:

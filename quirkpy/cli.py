@@ -26,11 +26,12 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
 from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, is_want_of_memory
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
     from quirkpy.explore.study import Study
+    from quirkpy.motion.trajectory import Trajectory
     from quirkpy.system.multibody import Multibody
 
 #: How a shell counts what was ended by Ctrl-C.
@@ -45,7 +46,7 @@ class Answer(NamedTuple):
 
 
 class Words(argparse.ArgumentParser):
-    """The words of a command line; help that nobody can take is a failure."""
+    """The parser of the command line; help that cannot be written ends it with an error."""
 
     def print_help(self, file: Any = None) -> None:
         """Answer with the help; end with 1 where that cannot be written."""
@@ -80,7 +81,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         far = error if isinstance(error, KeyboardInterrupt) else ""
         report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
-    if isinstance(error, MemoryError):
+    if not isinstance(error, PartError) and is_want_of_memory(error):
         run = getattr(error, "trajectory", None)
         far = "" if run is None else f" at t = {run.t[-1]:.6g} s"
         words = f"memory ran out{far}; {word_written(asked)}; ask for less at once."
@@ -93,7 +94,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
         )
     elif not isinstance(error, (PartError, OSError)):
         sentence = f"{type(error).__name__}: {sentence} (--debug shows where)"
-    elif files_written(asked):
+    elif files_written(asked) and "goes on" not in sentence:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
     return report_failure(asked, sentence)
@@ -214,32 +215,24 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
     """What `quirkpy explore` may be asked."""
     it.add_argument("study", type=Path, help="a Python file that defines `study`")
     it.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default 1)")
-    it.add_argument(
-        "--out", type=Path, metavar="FILE", help="the journal (default: the study's name with .db)"
-    )
+    it.add_argument("--out", type=Path, metavar="FILE",
+                    help="the journal (default: the study's name with .db)")  # fmt: skip
     it.add_argument("--budget", type=_count, metavar="N", help="at most so many runs now")
 
 
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
     it.add_argument("journal", type=Path)
-    it.add_argument(
-        "--out",
-        type=Path,
-        nargs="+",
-        default=[],
-        metavar="FILE",
-        help="write it instead: .html, .txt, .json, .graphml, .dot, .png, .svg, .pdf",
-    )
-    it.add_argument(
-        "--side",
-        type=Path,
-        metavar="FILE",
-        help="beside page.html: motions that failed or find no room, x.js",
-    )
-    it.add_argument(
-        "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
-    )
+    it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
+                    help="instead: .html .txt .json .graphml .dot .png .svg .pdf")  # fmt: skip
+    it.add_argument("--side", type=Path, metavar="FILE",
+                    help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
+    words_of_own_classes(it)
+
+
+def words_of_own_classes(it: argparse.ArgumentParser) -> None:
+    """Where a journal's own classes are."""
+    it.add_argument("--study", type=Path, metavar="FILE", help="its file, if it has own classes")
 
 
 def words_of_plan(it: argparse.ArgumentParser) -> None:
@@ -250,36 +243,35 @@ def words_of_plan(it: argparse.ArgumentParser) -> None:
     it.add_argument("--cost", choices=("energy", "time", "switches", "risk"), default="energy",
                     help="(default energy)")  # fmt: skip
     it.add_argument("--best", type=_count, default=1, metavar="K", help="so many ways (default 1)")
-    it.add_argument(
-        "--study", type=Path, metavar="FILE", help="the study's file, if it has classes of its own"
-    )
+    words_of_own_classes(it)
+    words_of_run(it)
+
+
+def words_of_run(it: argparse.ArgumentParser) -> None:
+    """What becomes of a run, or of the flight along the best plan."""
+    it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
+    it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
 
 
 def words_of_simulate(it: argparse.ArgumentParser) -> None:
     """What `quirkpy simulate` may be asked."""
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
-    it.add_argument(
-        "--duration", type=float, default=10.0, metavar="S", help="of the motion [s] (default 10)"
-    )
-    it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
-    it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
+    it.add_argument("--duration", type=float, default=10.0, metavar="S",
+                    help="of the motion [s] (default 10)")  # fmt: skip
+    words_of_run(it)
 
 
 def words_of_check(it: argparse.ArgumentParser) -> None:
     """What `quirkpy check` may be asked."""
-    it.add_argument(
-        "file",
-        type=Path,
-        help="a Python file that defines `study` or `system`, or what to_json wrote",
-    )
+    it.add_argument("file", type=Path,
+                    help="Python that defines `study` or `system`, or a JSON of one")  # fmt: skip
 
 
 def words_of_warm(it: argparse.ArgumentParser) -> None:
     """What `quirkpy warm` may be asked."""
+    it.add_argument("file", type=Path, nargs="?", help="only what its `study` or `system` calls")
     it.add_argument("--workers", type=_count, default=2, metavar="N", help="processes (default 2)")
-    it.add_argument(
-        "--into", type=Path, metavar="FOLDER", help="copy the machine code there, for a wheel"
-    )
+    it.add_argument("--into", type=Path, metavar="FOLDER", help="copy it there, for a wheel")
 
 
 def _count(word: str) -> int:
@@ -294,10 +286,8 @@ def explore(asked: argparse.Namespace) -> Answer:
     journal = check_writable(asked.out or asked.study.stem + ".db", "explore")
     study = _study_of(module_of(asked.study), asked.study)
     graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
-    return Answer(
-        f"{graph.report()}\n\nThe journal is {str(journal)!r}.",
-        summary(graph) | {"journal": str(journal)},
-    )
+    told = summary(graph) | {"journal": str(journal)}
+    return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", told)
 
 
 def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
@@ -336,42 +326,36 @@ def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
     """The graph that a journal holds."""
     from quirkpy.explore.graph import ReconfigurationGraph
 
-    return ReconfigurationGraph.load(
-        asked.journal, (module_of(asked.study).__name__,) if asked.study else ()
-    )
+    modules = (module_of(asked.study).__name__,) if asked.study else ()
+    return ReconfigurationGraph.load(asked.journal, modules)
 
 
 def plan(asked: argparse.Namespace) -> Answer:
     """`quirkpy plan pair.db n0 n1`"""
+    _check_outputs(asked, "plan")
     graph = _graph_of(asked)
     try:
         found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     except KeyError as error:
         raise PartError(str(error.args[0])) from None
+    if (asked.out or asked.report) and len(found[0]):
+        _keep_run(graph.replay(found[0]), asked)
     data = [
         {
-            "nodes": list(way.nodes),
-            "energy": way.energy,
-            "time": way.time,
-            "switches": way.switches,
+            "nodes": list(way.nodes), "energy": way.energy, "time": way.time, "switches": len(way),
             "steps": [
-                {"joints": dict(e.selection.joints), "potential": e.selection.potential}
-                for e in way
+                {"joints": dict(one.joints), "potential": one.potential}
+                for one in (edge.selection for edge in way)
             ],
         }
         for way in found
-    ]
+    ]  # fmt: skip
     return Answer("\n".join(map(str, found)), data)
 
 
 def simulate(asked: argparse.Namespace) -> Answer:
     """`quirkpy simulate file.py`"""
-    if asked.out is not None:
-        check_writable(asked.out, "simulate")
-    if asked.report is not None:
-        from quirkpy.views import report as page
-
-        page.check(asked.report)
+    _check_outputs(asked, "simulate")
     module = module_of(asked.file)
     if hasattr(module, "system"):
         return _simulate(_system_of(module, asked.file), asked)
@@ -389,6 +373,24 @@ def simulate(asked: argparse.Namespace) -> Answer:
     return Answer("\n".join(f"{name}: {value}" for name, value in numbers.items()), numbers)
 
 
+def _check_outputs(asked: argparse.Namespace, who: str) -> None:
+    """Refuse files that cannot be written, before anything moves."""
+    if asked.out is not None:
+        check_writable(asked.out, who)
+    if asked.report is not None:
+        from quirkpy.views import report as page
+
+        page.check(asked.report)
+
+
+def _keep_run(run: Trajectory, asked: argparse.Namespace) -> None:
+    """Write a run where that is asked for."""
+    if asked.out is not None:
+        run.save(asked.out)
+    if asked.report is not None:
+        run.report(asked.report)
+
+
 def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
     """How a system moves, kept and shown where that is asked for."""
     from quirkpy.motion.course import Stop
@@ -396,10 +398,7 @@ def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
     run = system.simulate(asked.duration)
     if run.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt(f" at t = {run.t[-1]:.6g} s of {asked.duration:.6g} s")
-    if asked.out is not None:
-        run.save(asked.out)
-    if asked.report is not None:
-        run.report(asked.report)
+    _keep_run(run, asked)
     energy = [system.energy(state) for state in (run.at(float(run.t[0])), run.final)]
     data = {
         "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
@@ -414,7 +413,7 @@ def check(asked: argparse.Namespace) -> Answer:
     """`quirkpy check study.py`"""
     from quirkpy.explore.study import Study
 
-    made = _load_definition(asked.file)
+    made = load_definition(asked.file)
     if isinstance(made, Study):
         return _check_study(made)
     mobility = made.mobility()
@@ -425,7 +424,7 @@ def check(asked: argparse.Namespace) -> Answer:
     return Answer(made.explain(), data)
 
 
-def _load_definition(path: Path) -> Any:
+def load_definition(path: Path) -> Any:
     """The study or the system that a file defines."""
     from quirkpy.formats.json import from_json
 
@@ -489,7 +488,7 @@ def warm(asked: argparse.Namespace) -> Answer:
     """`quirkpy warm`"""
     from quirkpy import warm as warming
 
-    done = warming.warm(asked.workers, asked.into)
+    done = warming.warm(asked.workers, asked.into, asked.file)
     return Answer(str(done), done._asdict())
 
 

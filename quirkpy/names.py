@@ -17,6 +17,7 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
+from quirkpy.families import origami
 from quirkpy.formats import from_json, to_json
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
@@ -32,6 +33,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.actuators import ReactionWheel, Thruster
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
+from quirkpy.parts.controller import Controller
 from quirkpy.parts.couplings import Gear, Prescribed
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.fields import (
@@ -60,7 +62,7 @@ from quirkpy.parts.forces import (
 )
 from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import Coordinate, Freedom, GeneralJoint, Joint, Relation
-from quirkpy.parts.joint_laws import CompiledJointLaw, JointLaw, Servo, TapeSpring
+from quirkpy.parts.joint_laws import CompiledJointLaw, JointLaw, Motor, Servo, TapeSpring
 from quirkpy.parts.joints import (
     Cylindrical,
     Distance,
@@ -121,6 +123,7 @@ __all__ = [
     "CompiledForce",
     "CompiledFunction",
     "CompiledJointLaw",
+    "Controller",
     "Coordinate",
     "Coulomb",
     "Cylinder",
@@ -171,6 +174,7 @@ __all__ = [
     "Mobility",
     "Mode",
     "MotionView",
+    "Motor",
     "Multibody",
     "NoCollision",
     "Node",
@@ -254,6 +258,7 @@ __all__ = [
     "continue_equilibrium",
     "deg",
     "from_json",
+    "origami",
     "quat",
     "rotation",
     "to_json",

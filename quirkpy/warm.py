@@ -3,7 +3,11 @@
 Kernels are compiled at the first call, for the arguments that they are given; so small systems are
 moved, settled and explored here until every kernel that Python calls has been called.  Several
 processes do so at once, each in an order of its own; of those that need the same kernel one
-compiles it, and the others wait and read it (`quirkpy.kernels.base.machine_code`)."""
+compiles it, and the others wait and read it (`quirkpy.kernels.base.machine_code`).
+
+For the file of one study, or of one system, only what that calls is compiled: the first process
+begins with the integrator's kernel, the longest by far, and another with long ones that it is made
+of."""
 
 from __future__ import annotations
 
@@ -18,15 +22,18 @@ import threading
 import time
 import warnings
 from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_type_hints
 
+import numba
 from numba.core import event
 from numba.extending import is_jitted
 
 import quirkpy as qp
 from quirkpy import kernels
 from quirkpy.clearance.clearances import clearances, least_among
+from quirkpy.cli import load_definition
 from quirkpy.kernels.base.compiled import NOTICE, listen
 from quirkpy.kernels.base.machine_code import (
     FOR_LEVEL,
@@ -36,6 +43,9 @@ from quirkpy.kernels.base.machine_code import (
     host_has_level,
     made_with,
 )
+from quirkpy.kernels.step import events, impacts, integrator, pressing
+from quirkpy.motion.driver import Driver
+from quirkpy.motion.settings import Settings
 from quirkpy.parts.part import PartError
 from quirkpy.views.progress import Bar
 
@@ -43,6 +53,8 @@ SIDE = 0.1  # [m]
 #: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy that is too small
 #: to be met [J].
 REACH, DAMPING, UNMET = 1e-3, 2e-4, 1e-12
+#: So many runs of a study show what it calls; a system moves for so long [s].
+FEW_RUNS, WHILE = 12, 1.0
 #: What a line says of the kernels that are there.
 WORDS = "kernel {t:.0f} of {end:.0f}"
 
@@ -213,6 +225,43 @@ def float_away() -> None:
     assert len(run["spring"].length) == len(run.t)
 
 
+# --- what one file calls --------------------------------------------------------------------------
+#: With which long kernels the first process begins for a file, and with which any other.
+FIRST: tuple[Any, ...] = (integrator.advance,)
+BESIDE: tuple[Any, ...] = (
+    impacts.settle_end, events.value_within, integrator.accept, pressing.hold_what_presses,
+)  # fmt: skip
+
+
+kind_of: Any = numba.typeof
+
+
+def compile_for_runs(chosen: Sequence[Any]) -> None:
+    """Compile kernels whose arguments are numbers and what a run has; nothing is called."""
+    system = hang_cube()
+    driver = Driver(system.clusters, system.initial, WHILE, [], Settings())
+    kinds = {float: numba.float64, int: numba.int64, bool: numba.boolean}
+    with driver.layout.lend() as engine:
+        given = (
+            driver.run_arrays, driver.table, driver.watch, driver.empty_rows(1), engine.model,
+            engine.conditions, engine.scratch,
+        )  # fmt: skip
+        kinds |= {type(one): kind_of(one) for one in given}
+    for made in chosen:
+        hints = get_type_hints(made.py_func)
+        made.compile(tuple(kinds[hints[name]] for name in hints if name != "return"))
+
+
+def use(file: Path) -> None:
+    """Some runs of the study that a file defines, or the motion of its system."""
+    made = load_definition(file)
+    if isinstance(made, qp.Study):
+        made.explore(budget=FEW_RUNS, progress=False)
+    else:
+        made.simulate(WHILE, progress=False)
+
+
+# --- all kernels ----------------------------------------------------------------------------------
 #: In which order the first process exercises kernels; further ones begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
@@ -237,17 +286,14 @@ def all_kernels() -> Iterator[Any]:
 
 
 def name_of(kernel: Any) -> str:
-    """As one finds it in the sources."""
+    """The name of a kernel, behind that of its module within the kernels."""
     return f"{kernel.__module__.removeprefix(f'{kernels.__name__}.')}.{kernel.__name__}"
 
 
 def called_from_python() -> set[str]:
     """The names of those that have a wrapper for that."""
     return {
-        name_of(made)
-        for made in all_kernels()
-        if not made.targetoptions.get("no_cpython_wrapper")
-        and made.targetoptions.get("inline") != "always"
+        name_of(made) for made in all_kernels() if not made.targetoptions.get("no_cpython_wrapper")
     }
 
 
@@ -270,19 +316,23 @@ def tell(what: str, names: Sequence[str]) -> None:
     print(json.dumps({what: list(names)}), flush=True)
 
 
-def work(which: int) -> None:
+def work(which: int, file: str = "") -> None:
     """What one of several processes does: all exercises, the first in another order than the
-    rest."""
+    rest; or what a file calls."""
     NOTICE.given = True
     listen("numba:compile", CompilationNotes())
     warnings.simplefilter("ignore")
-    for exercise in OTHERS if which else EXERCISES:
+    exercises = OTHERS if which else EXERCISES
+    if file:
+        begin = partial(compile_for_runs, BESIDE if which else FIRST)
+        exercises = (begin, partial(use, Path(file)))
+    for exercise in exercises:
         exercise()
         tell("ready", [name_of(made) for made in all_kernels() if made.overloads])
 
 
-#: What each process is told, with its number.
-WORK = "import sys; from quirkpy.warm import work; work(int(sys.argv[1]))"
+#: What each process is told, with its number and the file.
+WORK = "import sys; from quirkpy.warm import work; work(int(sys.argv[1]), *sys.argv[2:])"
 
 
 # --- all of them ----------------------------------------------------------------------------------
@@ -306,13 +356,14 @@ class Warmed(NamedTuple):
 class Hands:
     """Processes at work, and what they have told until now."""
 
-    def __init__(self, workers: int) -> None:
+    def __init__(self, workers: int, file: Path | None = None) -> None:
         self.made: list[str] = []
         self.ready: set[str] = set()
+        self.file, rest = file, [] if file is None else [str(file)]
         environment = {**os.environ, **(FOR_LEVEL if host_has_level() else {})}
         self.processes = [
             subprocess.Popen(
-                [sys.executable, "-c", WORK, str(k)],
+                [sys.executable, "-c", WORK, str(k), *rest],
                 env=environment, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             )
             for k in range(workers)
@@ -336,11 +387,13 @@ class Hands:
         self.errors[k] = "".join(self.processes[k].stderr or ())
 
     def wait(self, tell: Callable[[], None]) -> None:
-        """Until all are done; `tell` is called now and then."""
+        """Until all are done, or the first of those at work for a file; `tell` is called now and
+        then."""
         try:
-            while any(process.poll() is None for process in self.processes):
+            while self.are_at_work():
                 time.sleep(0.1)
                 tell()
+            codes = [process.poll() for process in self.processes]
         finally:
             for process in self.processes:
                 process.kill()
@@ -349,22 +402,29 @@ class Hands:
             thread.join()
         for stream in (s for p in self.processes for s in (p.stdout, p.stderr) if s is not None):
             stream.close()
-        for process, said in zip(self.processes, self.errors, strict=True):
-            if process.returncode:
-                last = said.strip().rpartition("\n")[2] or f"exit code {process.returncode}"
+        for code, said in zip(codes, self.errors, strict=True):
+            if code:
+                last = said.strip().rpartition("\n")[2] or f"exit code {code}"
                 raise PartError(f"warm: a process that compiles has failed: {last}.")
 
+    def are_at_work(self) -> bool:
+        """Whether there is something to wait for."""
+        busy = [process.poll() is None for process in self.processes]
+        return any(busy) if self.file is None else all(busy)
 
-def warm(workers: int = 2, into: Path | None = None) -> Warmed:
-    """Compile all kernels that are not yet compiled, in several processes; copy them to a folder
-    for a wheel, too."""
+
+def warm(workers: int = 2, into: Path | None = None, file: Path | None = None) -> Warmed:
+    """Compile all kernels that are not yet compiled, or those that a file's study or system calls,
+    in several processes; copy them to a folder for a wheel, too."""
     folder = folder_of_code()
+    if file is not None:
+        load_definition(file)
     if into is not None and not host_has_level():
         raise PartError(
             f"warm: what is put into {str(into)!r} is for x86-64-v3, which this processor is not; "
             "leave out --into, or go where there is one."
         )
-    begun, hands, asked = time.monotonic(), Hands(workers), called_from_python()
+    begun, hands, asked = time.monotonic(), Hands(workers, file), called_from_python()
     bar = Bar(0.0, float(len(asked)), sys.stderr) if sys.stderr and sys.stderr.isatty() else None
 
     def tell() -> None:
@@ -381,7 +441,8 @@ def warm(workers: int = 2, into: Path | None = None) -> Warmed:
         put_into(into)
     ready = asked & hands.ready
     seconds = time.monotonic() - begun
-    return Warmed(len(hands.made), sorted(ready), sorted(asked - ready), seconds, folder)
+    missing = sorted(asked - ready) if file is None else []
+    return Warmed(len(hands.made), sorted(ready), missing, seconds, folder)
 
 
 def folder_of_code() -> str:

@@ -243,6 +243,15 @@ def servo(on: Card) -> None:
     on.text((52, 104), "-k e - c e'", LOAD)
 
 
+def motor(on: Card) -> None:
+    """A motor at a hinge turns an arm, and pushes back on what it stands on."""
+    _hinge(on)
+    on.disc((46, 36), 11, LOAD)
+    on.turn((46, 36), 58, "flat", -20, 38, LOAD)
+    on.turn((46, 36), 26, "flat", 230, 170, LOAD)
+    on.text((52, 104), "torque", LOAD)
+
+
 def tape_spring(on: Card) -> None:
     """The moment of a tape spring over its angle: linear, a snap, a plateau on either side."""
     on.arrow((10, 60), (152, 60), colour=INK, width=0.8)

@@ -19,11 +19,12 @@ from pathlib import Path
 from typing import Any
 
 from quirkpy import doors
-from quirkpy.explore.journal import UNREADABLE, Journal
-from quirkpy.explore.model.changing import cost_of_changes
-from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node
+from quirkpy.explore.journal import Journal
+from quirkpy.explore.model.changing import cost_of_outcome, has_costs
+from quirkpy.explore.model.graph import SHORT, Edge, Graph, Kind, Node, Outcome
 from quirkpy.explore.reduce.known import Known
 from quirkpy.explore.reduce.reductions import Reductions, Ticket, select_reductions
+from quirkpy.explore.reduce.transfers import Transfers
 from quirkpy.explore.run.records import Record, Unfinished, canonical, check_reached, stop_short
 from quirkpy.explore.run.runner import start_record
 from quirkpy.explore.run.workers import (
@@ -38,9 +39,11 @@ from quirkpy.explore.run.workers import (
     run_batch,
     workers_of,
 )
-from quirkpy.explore.scope.choices import Carried, Count, Exploring, Reduction
+from quirkpy.explore.scope.choices import Arrival, Carried, Count, Exploring, Reduction
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.explore.texts import UNREADABLE
 from quirkpy.maths import interrupts
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.warnings import warn
 from quirkpy.parts.checks import show
 from quirkpy.parts.files import path_of
@@ -224,6 +227,11 @@ class Walk:
         ] = {}  # runs, and how the first edge came by them
         self.saved: Counter[str] = Counter()
 
+    @cached_property
+    def transfers(self) -> Transfers:
+        """How what holds a pose that was reached is said of its node."""
+        return Transfers(self.study)
+
     # --- one after the other ----------------------------------------------------------------------
     def run(self, pool: Executor | None, sent: Sent | None) -> None:
         """Explore in this process, or with the workers of a pool."""
@@ -387,8 +395,8 @@ class Walk:
     def _queue_node(
         self, queue: deque[Ticket], asked: set[tuple[str, str]], waiting: deque[Work]
     ) -> None:
-        """Queue the choices at the next node; runs that nobody has asked for wait for a worker, as
-        far as the budget goes."""
+        """Queue the choices at the next node, and, as far as the budget goes, those of their runs
+        that are neither recorded nor asked for yet."""
         tickets = self._take_up_node()
         queue.extend(tickets)
         missing = {t.key: t for t in tickets if not self.has_record(t) and t.key not in asked}
@@ -412,7 +420,7 @@ class Walk:
             self.take(ticket, record)
 
     def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
-        """A run that nobody has been asked for is the next: another was to answer, and cannot."""
+        """Make a run the next: the run that was to answer for it cannot."""
         left = self.budget is None or self.started < self.budget
         if left and ticket.key not in asked and not self.has_record(ticket):
             self.started += 1
@@ -442,27 +450,34 @@ class Walk:
     def take(self, ticket: Ticket, record: Record) -> None:
         """What answers a choice, in its turn: the node that it reached is a known one or becomes
         one."""
-        outcomes, node = [], ticket.at
         self._count(ticket)
         ends = list(zip(record.outcomes, record.reached, strict=True))
-        for told, reached in (ends[k] for k in canonical(ends)):
-            drawn = cost_of_changes(self.study, node, ticket.asked, told)
-            outcome = told._replace(changing=drawn)
-            if reached is None:
-                outcomes.append(outcome)
-                continue
-            target, new = self.known.place(reached)
-            if new:
-                self._wait(target)
-            kind: Kind = "stayed" if target.number == node.number else "moved"
-            outcomes.append(outcome._replace(kind=kind, target=target.key))
+        found = [self._end(ticket, *ends[k]) for k in canonical(ends)]
+        outcomes, arrivals = (tuple(some) for some in zip(*found, strict=True))
         kinds = {(outcome.kind, outcome.target) for outcome in outcomes}
         whole: Kind = outcomes[0].kind if len(kinds) == 1 else "ambiguous"
-        self.edges.append(
-            Edge(node.key, ticket.asked, tuple(outcomes), whole, carried=ticket.carried)
-        )
+        held = arrivals if any(arrivals) else ()
+        edge = Edge(ticket.at.key, ticket.asked, outcomes, whole, None, ticket.carried, held)
+        self.edges.append(edge)
         self.rejected += whole == "rejected"
         self._tell_count()
+
+    def _end(
+        self, ticket: Ticket, told: Outcome, reached: dict[str, Any] | None
+    ) -> tuple[Outcome, tuple[Arrival, ...]]:
+        """An outcome in its turn, with the node that it reached, and what holds that then."""
+        drawn = cost_of_outcome(self.study, ticket.at, ticket.asked, told, reached)
+        outcome = told._replace(changing=drawn)
+        if reached is None:
+            return outcome, ()
+        target, new = self.known.place(reached)
+        if new:
+            self._wait(target)
+        stays = target.number == ticket.at.number
+        kind: Kind = "stayed" if stays else "moved"
+        charged = not stays and has_costs(self.study)  # else no matter what holds it
+        arrivals = self.transfers.arrivals_in(target, reached) if charged else ()
+        return outcome._replace(kind=kind, target=target.key), arrivals
 
     def _tell_count(self) -> None:
         """Say how far the exploration has come."""

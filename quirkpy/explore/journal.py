@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import json
-import math
 import shutil
 import sqlite3
 import tempfile
@@ -15,31 +14,31 @@ from sys import intern
 from typing import Any
 
 from quirkpy.explore.model.chances import Robustness
-from quirkpy.explore.model.graph import Outcome
-from quirkpy.explore.model.leaving import Leaving
-from quirkpy.explore.model.ways import Entered, Way
-from quirkpy.explore.rows import MAKING, NOTES, ORDER, Damage, copy_good, damage_of, hash_of
-from quirkpy.explore.run.records import Record, Told, check_outcome, check_reached
+from quirkpy.explore.rows import (
+    MAKING,
+    NOTES,
+    ORDER,
+    Damage,
+    copy_good,
+    damage_of,
+    mark_of,
+    owner_of,
+)
+from quirkpy.explore.run.records import Record, check_reached
+from quirkpy.explore.texts import UNREADABLE, record_of, text_of
 from quirkpy.maths.warnings import HOUSE
 from quirkpy.parts.files import readable
 from quirkpy.parts.part import PartError
-from quirkpy.rest.reason import reason_of, told
 
-#: One zero for all outcomes: most figures of most of them are none.
-ZERO = 0.0
-#: Rises when journals change so that an older reader would misread them.
-SCHEMA = 2
+#: Rises when journals change so that an older reader would misread them.  Since 3, the hash of a
+#: row counts the study that the row belongs to.
+SCHEMA = 3
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
 RESULTS = 5
 
-#: The place of the reason among the plain values of an outcome.
-REASON = Outcome._fields.index("reason")
-
 #: What SQLite keeps beside a file until all of it is in that.
 BESIDE = ("-wal", "-journal")
-#: What a damaged or forged text may raise as it is read.
-UNREADABLE = (ValueError, TypeError, LookupError, AttributeError, ArithmeticError, RecursionError)
 
 
 class Journal:
@@ -47,13 +46,15 @@ class Journal:
     closed, in memory as long as they are few, then in a temporary file.
 
     A record is committed before anything else is done with it, so whatever happens costs at most
-    the runs in flight.  Each has a hash: one that is not what was written is put aside, stands in
-    `damaged` by node and choice, and counts as not there.  check: raises PartError where a node
-    that a record leads to is none of the study."""
+    the runs in flight.  Each has a hash, which counts the study, too: one that is not what was
+    written, or was written for another study, is put aside, stands in `damaged` by node and choice,
+    and counts as not there.  owner: the hash of the study's digest; empty until it is known.
+    check: raises PartError where a node that a record leads to is none of the study."""
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
         self.path, self.read_only = None if path is None else readable(path, "journal"), read_only
         self.shown = "the journal" if self.path is None else f"the journal {str(self.path)!r}"
+        self.owner = ""
         self.damaged: list[tuple[str, str]] = []
         self.verified = self.notes_missing = False
         self.check: Callable[[dict[str, Any]], None] = check_reached
@@ -113,7 +114,9 @@ class Journal:
             name
             for (name,) in self._query("SELECT name FROM sqlite_master WHERE type = 'table'", ())
         }
-        if ("runs" not in tables and self.read_only) or (tables and "meta" not in tables):
+        if self.read_only and not tables:
+            raise self._empty()
+        if tables and ("meta" not in tables or ("runs" not in tables and self.read_only)):
             raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
         if "meta" in tables:
             self._check_schema()
@@ -126,25 +129,35 @@ class Journal:
 
     def _check_schema(self) -> None:
         """Refuse what was written for another reader, before anything else of it is read."""
+        if self._says("schema", str(SCHEMA)):
+            return
         notes = self._query("SELECT * FROM meta", ())
-        found = [str(note[1]) for note in notes if note[0] == "schema"]
-        if (notes or self.read_only) and not self._says("schema", str(SCHEMA)):
-            if notes and not found:
-                raise self._unknown("which version wrote it")
-            raise PartError(
-                f"{self.shown} has schema {found[0] if found else None}, but this version knows "
-                f"{SCHEMA}; begin a new one."
-            )
+        for note in notes:
+            if note[0] == "schema":
+                raise PartError(
+                    f"{self.shown} has schema {note[1]}, but this version knows {SCHEMA}; "
+                    "begin a new one."
+                )
+        if notes or (self.read_only and len(self)):
+            raise self._unknown("which version wrote it")
+        if self.read_only:
+            raise self._empty()
 
     def _says(self, key: str, value: str) -> bool:
         """Whether a note has this value, by itself or, where it is damaged, by its hash alone."""
-        mark = hash_of("meta", key, value)
+        mark = mark_of(self.owner, "meta", key, value)
         notes = self._query("SELECT * FROM meta", ())
         return any(tuple(note[:2]) == (key, value) or note[2:] == (mark,) for note in notes)
 
     def _unknown(self, what: str) -> PartError:
         return PartError(
             f"{self.shown} is damaged: it no longer says {what}; move it away and begin a new one."
+        )
+
+    def _empty(self) -> PartError:
+        return PartError(
+            f"{self.shown} is empty: the exploration that made it ended before it could write "
+            "anything down; explore its study into it."
         )
 
     @contextlib.contextmanager
@@ -179,20 +192,28 @@ class Journal:
         version = str(import_module(HOUSE).__version__)
         marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
         marks |= {"digest": digest, "study": document}
-        if self._query("SELECT * FROM meta", ()) or len(self):
-            self._check_owner(digest, document)
+        if self.claim(digest, document):
             self.verify()
         with self.transaction():
             for key, value in marks.items():
                 if self.meta(key) is None:  # new, or damaged and the same as ours
                     self.note(key, value)
 
+    def claim(self, digest: str, document: str) -> bool:
+        """Read and write from now on what belongs to a study; refuse the journal of another one.
+        Returns whether there is anything in it."""
+        known = bool(self._query("SELECT * FROM meta", ())) or len(self) > 0
+        if known:
+            self._check_owner(digest, document)
+        self.owner = owner_of(digest)
+        return known
+
     def _check_owner(self, digest: str, document: str) -> None:
         """Refuse what belongs to another study, or no longer says to which."""
         self._check_results()
         if self._says("digest", digest):
             return
-        known = self.meta("study")
+        known = self._noted_study()
         if self.meta("digest") is None:
             raise self._unknown("whose it is")
         what = (
@@ -218,7 +239,9 @@ class Journal:
         """The document of the study that it belongs to."""
         self._check_schema()
         self._check_results()
-        document = self.meta("study")
+        document = self._noted_study()
+        if not self.owner:
+            raise self._unknown("whose it is")
         if document is None:
             raise PartError(
                 f"{self.shown} is damaged: it no longer says what was explored; explore that study "
@@ -227,10 +250,27 @@ class Journal:
             )
         return document
 
+    def _noted_study(self) -> str | None:
+        """The document of the study that the journal says is its owner; None where none of the
+        owners that it may mean has one."""
+        for owner in self._owners():
+            self.owner = owner
+            document = self.meta("study")
+            if document is not None:
+                return document
+        return None
+
+    def _owners(self) -> Iterator[str]:
+        """What may mark all rows: the note of the digest may be damaged in what it says, in its key
+        or in its hash."""
+        for key, digest, mark in self._query("SELECT key, value, hash FROM meta", ()):
+            if key == "digest" or mark == owner_of(digest):
+                yield from (owner_of(digest), str(mark))
+
     def meta(self, key: str) -> str | None:
         """A note about the whole; None where there is none, or it is not what was written."""
         for known, value, mark in self._query("SELECT key, value, hash FROM meta", ()):
-            if known == key and mark == hash_of("meta", key, value):
+            if known == key and mark == mark_of(self.owner, "meta", key, value):
                 return str(value)
         return None
 
@@ -238,7 +278,7 @@ class Journal:
         """Write a note about the exploration, by its key."""
         self._write(
             "INSERT OR REPLACE INTO meta VALUES (?, ?, ?)",
-            (key, value, hash_of("meta", key, value)),
+            (key, value, mark_of(self.owner, "meta", key, value)),
         )
 
     # --- runs -------------------------------------------------------------------------------------
@@ -259,7 +299,7 @@ class Journal:
     def _record(self, node: str, choice: str, text: Any, mark: Any) -> Record | None:
         """The record in a row; None, and it is put aside, where that is not what was written."""
         try:
-            if mark != hash_of("runs", node, choice, text):
+            if mark != mark_of(self.owner, "runs", node, choice, text):
                 raise ValueError("its hash is another")
             return record_of(text, self.check)
         except UNREADABLE:
@@ -285,7 +325,7 @@ class Journal:
             return
         self.verified = True
         try:
-            damage = damage_of(self.base)
+            damage = damage_of(self.base, self.owner)
             if damage.rows or damage.disorder:
                 self._mend(damage)
         except (sqlite3.Error, UnicodeError) as error:
@@ -299,7 +339,7 @@ class Journal:
             fresh = sqlite3.connect("", isolation_level=None)
             stack.enter_context(contextlib.closing(fresh))
             if self.read_only:
-                copy_good(self.base, fresh)
+                copy_good(self.base, fresh, self.owner)
                 self.base = self._reading(fresh)
                 self._kept.push(stack.pop_all())
                 return
@@ -307,7 +347,7 @@ class Journal:
             self.base.execute("PRAGMA locking_mode=EXCLUSIVE")
             self.base.execute("BEGIN EXCLUSIVE")
             self.base.execute("COMMIT")
-            copy_good(self.base, fresh)
+            copy_good(self.base, fresh, self.owner)
             fresh.backup(self.base)
             self.base.execute("PRAGMA locking_mode=NORMAL")
             self.base.execute("SELECT * FROM meta").fetchall()  # by which it lets go of the file
@@ -317,7 +357,7 @@ class Journal:
         self._keep("runs", node, choice, text_of(record))
 
     def _keep(self, table: str, node: str, choice: str, text: str) -> None:
-        row = (node, choice, text, hash_of(table, node, choice, text))
+        row = (node, choice, text, mark_of(self.owner, table, node, choice, text))
         self._write(f"INSERT OR REPLACE INTO {table} VALUES (?, ?, ?, ?)", row)
 
     # --- edges that were flown many times ---------------------------------------------------------
@@ -332,7 +372,7 @@ class Journal:
             "SELECT node, choice, record, hash FROM flights", ()
         ):
             try:
-                if mark != hash_of("flights", node, choice, text):
+                if mark != mark_of(self.owner, "flights", node, choice, text):
                     raise ValueError("its hash is another")
                 out[node, choice] = Robustness.of(json.loads(text))
             except UNREADABLE:
@@ -353,7 +393,7 @@ class Journal:
         for place, node, mark in self._query(
             "SELECT place, node, hash FROM taken ORDER BY place", ()
         ):
-            if place != len(out) or mark != hash_of("taken", place, node):
+            if place != len(out) or mark != mark_of(self.owner, "taken", place, node):
                 self.damaged.append((str(node), ORDER))
                 break
             out.append(node)
@@ -363,9 +403,8 @@ class Journal:
         """The node that is taken up at a place of the order; none is known after it."""
         with self.transaction():
             self._write("DELETE FROM taken WHERE place >= ?", (place,))
-            self._write(
-                "INSERT INTO taken VALUES (?, ?, ?)", (place, node, hash_of("taken", place, node))
-            )
+            mark = mark_of(self.owner, "taken", place, node)
+            self._write("INSERT INTO taken VALUES (?, ?, ?)", (place, node, mark))
 
     def forget_order(self) -> None:
         """Forget the order of nodes: from now on it is the canonical one."""
@@ -404,115 +443,6 @@ class Journal:
                 f"{self.shown} is in use by another exploration; wait for it, or give another file."
             )
         return PartError(f"{self.shown} cannot be used: {words}.")
-
-
-def text_of(record: Record) -> str:
-    """A record as text; floats come back bit for bit."""
-    made: dict[str, Any] = {
-        "outcomes": [list(o) for o in record.outcomes],
-        "reached": record.reached,
-    }
-    made |= {} if record.way is None else {"way": encode_way(record.way)}
-    reasons = [told(at[key]).data() for at, key in reasons_in(made)]
-    return json.dumps(made | {"reasons": reasons} if any(reasons) else made)
-
-
-def reasons_in(data: dict[str, Any]) -> list[tuple[Any, Any]]:
-    """Where the reasons of a record of plain values stand, in one order: a list or a dictionary,
-    and the place in it."""
-    ends, ways = list(zip(data["outcomes"], data["reached"], strict=True)), []
-    ways += [data["way"]] if "way" in data else []
-    while ways:
-        outcome, reached, entered, _, _, onward = ways.pop()
-        ends += [(outcome, reached), *(row[-2:] for row in entered)]
-        ways += onward
-    out: list[tuple[Any, Any]] = []
-    for outcome, node in ends:
-        out += [(outcome, REASON), *([] if node is None else [(node, "reason")])]
-    return out
-
-
-def restore_reasons(data: dict[str, Any]) -> None:
-    """Make the texts of a record of plain values reasons, of what stands beside them; journals of
-    earlier versions have the texts alone."""
-    places = reasons_in(data)
-    reasons = data.get("reasons", [None] * len(places))
-    if "reasons" in data and not any(reasons):
-        raise ValueError("its reasons say no more than their texts")
-    for (at, key), said in zip(places, reasons, strict=True):
-        at[key] = reason_of(at[key], said)
-
-
-def record_of(text: str, check: Callable[[dict[str, Any]], None] = check_reached) -> Record:
-    """The record that a text holds; raises one of UNREADABLE where it holds none."""
-    data = json.loads(text)
-    restore_reasons(data)
-    way = way_of(data["way"], check) if "way" in data else None
-    outcomes, reached = tuple(outcome_of(row) for row in data["outcomes"]), tuple(data["reached"])
-    if not outcomes or len(outcomes) != len(reached):
-        raise ValueError("it has no outcomes, or others than nodes")
-    for node in reached:
-        if node is not None:
-            check(node)
-    return Record(outcomes, reached, way)
-
-
-def encode_way(way: Way[Told]) -> list[Any]:
-    """All that may become of a run, as plain values."""
-    entered = [[met.cone, met.stretch, met.t, *met.value] for met in way.entered]
-    return [
-        *way.value,
-        entered,
-        way.saddle,
-        way.like,
-        [encode_way(onward) for onward in way.onward],
-    ]
-
-
-def way_of(values: list[Any], check: Callable[[dict[str, Any]], None] = check_reached) -> Way[Told]:
-    """The motions of a choice as a tree, from the plain values of a journal."""
-    outcome, reached, entered, saddle, like, onward = values
-    for node in (reached, *(row[-1] for row in entered)):
-        if node is not None:
-            check(node)
-    numbers = [
-        *like,
-        *([] if saddle is None else [saddle]),
-        *(k for row in entered for k in row[:2]),
-    ]
-    if not all(type(k) is int for k in numbers) or not all(
-        type(row[2]) is float for row in entered
-    ):
-        raise TypeError("its cones, stretches and saddles are no numbers")
-    met = (
-        Entered(cone, stretch, t, (outcome_of(row), node))
-        for cone, stretch, t, row, node in entered
-    )
-    further = tuple(way_of(one, check) for one in onward)
-    return Way((outcome_of(outcome), reached), tuple(met), saddle, tuple(like), further)
-
-
-def outcome_of(row: list[Any]) -> Outcome:
-    """An outcome from plain values."""
-    figures: list[Any] = [ZERO if is_zero(value) else value for value in row]
-    values = dict(zip(Outcome._fields, figures, strict=True))
-    # few different ones, in many outcomes
-    values |= {"kind": intern(values["kind"]), "reason": told(values["reason"])}
-    values["contacts"] = tuple((t, intern(name)) for t, name in values["contacts"])
-    values["parts"] = tuple(intern(name) for name in values["parts"])
-    values["leavings"] = tuple(
-        Leaving(t, waiting, growth, tuple(map(intern, bodies)))
-        for t, waiting, growth, bodies in values["leavings"]
-    )
-    values["nudge"] = None if values["nudge"] is None else tuple(values["nudge"])
-    outcome = Outcome(**values)
-    check_outcome(outcome)
-    return outcome
-
-
-def is_zero(value: Any) -> bool:
-    """Whether a value is the float 0.0, not -0.0."""
-    return type(value) is float and value == 0.0 and math.copysign(1.0, value) > 0.0
 
 
 def differences(old: str, new: str) -> str:

@@ -36,6 +36,8 @@ COLUMNS = {
 }
 #: What notes about the whole are called where they are named beside records.
 NOTES = "meta"
+#: Notes that say what the file is and whose: they are read before the study is known.
+HEADER = ("schema", "results", "version", "digest")
 #: What is said of nodes whose place in the order is not known any more.
 ORDER = "the order of nodes, from there on"
 
@@ -62,33 +64,43 @@ class Damage(NamedTuple):
         return self.disorder or any(table == "meta" for table, _ in self.rows)
 
 
-def hash_of(*fields: Any) -> str:
-    """A hash of the fields of a row and of the table that it stands in."""
+def mark_of(owner: str, table: str, *fields: Any) -> str:
+    """The hash of a row, from its other fields, its table and what marks the study that it belongs
+    to; what is noted before any study is known (HEADER) belongs to none."""
+    whose = "" if table == NOTES and fields[0] in HEADER else owner
     return hashlib.blake2b(
-        repr(fields).encode("utf-8", "surrogateescape"), digest_size=16
+        repr((whose, table, *fields)).encode("utf-8", "surrogateescape"), digest_size=16
     ).hexdigest()
 
 
-def rows_of(base: sqlite3.Connection, table: str) -> Iterator[tuple[tuple[Any, ...], bool]]:
+def owner_of(digest: str) -> str:
+    """What marks the rows of a study: the hash of the note that tells its digest."""
+    return mark_of("", NOTES, "digest", digest)
+
+
+def rows_of(
+    base: sqlite3.Connection, table: str, owner: str
+) -> Iterator[tuple[tuple[Any, ...], bool]]:
     """Each row of a table, in the order in which it is found there, and whether it is what was
-    written; the order of nodes is none after its first gap."""
+    written for a study; the order of nodes is none after its first gap."""
     follows = 0
     for row in base.execute(f"SELECT {', '.join(COLUMNS[table])} FROM {table}"):
-        good = row[-1] == hash_of(table, *row[:-1])
+        good = row[-1] == mark_of(owner, table, *row[:-1])
         if table == "taken":
             good = good and row[0] == follows
             follows += good
         yield row, good
 
 
-def damage_of(base: sqlite3.Connection) -> Damage:
-    """What is not as it was written; raises SQLite's error where that cannot even read it."""
+def damage_of(base: sqlite3.Connection, owner: str) -> Damage:
+    """What is not as it was written for a study; raises SQLite's error where that cannot even read
+    it."""
     found = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     there, wrong = {name for (name,) in found}, []
     disorder = base.execute("PRAGMA quick_check(1)").fetchone() != ("ok",)
     for table in (table for table in COLUMNS if table in there):
         keys, last = 1 if table in ("meta", "taken") else 2, None
-        for row, good in rows_of(base, table):
+        for row, good in rows_of(base, table, owner):
             if not good:
                 wrong.append((table, row))
                 continue
@@ -97,9 +109,9 @@ def damage_of(base: sqlite3.Connection) -> Damage:
     return Damage(wrong, disorder)
 
 
-def copy_good(base: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
-    """Put all rows that are what was written into a base that is empty, in the order of their
-    keys, and the others aside, into its table `damaged`."""
+def copy_good(base: sqlite3.Connection, fresh: sqlite3.Connection, owner: str) -> None:
+    """Put all rows that are what was written for a study into a base that is empty, in the order of
+    their keys, and the others aside, into its table `damaged`."""
     for statement in MAKING:
         fresh.execute(statement)
     there = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
@@ -109,7 +121,7 @@ def copy_good(base: sqlite3.Connection, fresh: sqlite3.Connection) -> None:
             put_aside(fresh, row)
     for table in (table for table in COLUMNS if table in there):
         places = ", ".join("?" * len(COLUMNS[table]))
-        for row, good in rows_of(base, table):
+        for row, good in rows_of(base, table, owner):
             if good:
                 fresh.execute(f"INSERT OR IGNORE INTO {table} VALUES ({places})", row)
             else:

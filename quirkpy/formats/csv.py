@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from quirkpy.maths.types import Floats
-from quirkpy.parts.files import FilePath, replacing
+from quirkpy.parts.files import FilePath, plain_cell, replacing
 from quirkpy.parts.part import PartError
 
 
@@ -17,7 +17,7 @@ def save_columns(path: FilePath, columns: Mapping[str, Floats]) -> None:
     lines = zip(*(column.tolist() for column in columns.values()), strict=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")
-    writer.writerow(columns)
+    writer.writerow(map(plain_cell, columns))
     writer.writerows(lines)
     with replacing(path, "save") as file:
         file.write(text.getvalue().encode())

@@ -21,17 +21,24 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import bodies_of, zero_rows
+from quirkpy.explore.answers.replay import Leg, Replay
+from quirkpy.explore.model.graph import Edge, Outcome
+from quirkpy.explore.model.leaving import Leaving
+from quirkpy.explore.scope.choices import Arrival, Carried, Choice
+from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.controllers import recall_commands
+from quirkpy.motion.course import Change, ControlRecord, Counts, Course, Happening, Jump, Stop
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.files import FilePath, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
+from quirkpy.rest.reason import Reason, told
 from quirkpy.system.multibody import Multibody
 
 #: Rises when files change so that an older reader would misread them.
@@ -39,13 +46,31 @@ SCHEMA = 1
 
 #: No joint has turned so far [rad], or gone so far [m].
 WOUND = 1e15
+#: The square of no quaternion of a run is so far from one.
+BROKEN = 0.1
 #: What is written field by field.  A new field needs no code here; with a default, older files stay
 #: readable.
 RECORDS: dict[str, type[Any]] = {
-    cls.__name__: cls for cls in (Course, Counts, Happening, Jump, Settings, State)
+    cls.__name__: cls
+    for cls in (
+        Course,
+        Counts,
+        Happening,
+        Jump,
+        Settings,
+        State,
+        ControlRecord,
+        ControlState,
+    )
+}
+#: What the legs of a replay are made of beside their runs, which stand in the file whole.
+LEGS: dict[str, type[Any]] = {
+    cls.__name__: cls for cls in (Leg, Edge, Outcome, Choice, Carried, Arrival, Leaving, Change)
 }
 #: A state's way back to its system, which is written once.
 LEFT_OUT = "selection"
+#: Of an edge what belongs to its graph.
+OF_GRAPH = "robustness"
 #: The tails of states, which most systems have none of.
 TAILS = ("further", "tail")
 #: What reading says of a file that is no archive of NumPy's, or a damaged one.
@@ -61,6 +86,7 @@ def save(run: Trajectory, path: FilePath) -> None:
     writers = {
         Trajectory: partial(_write_run, arrays),
         SwitchedTrajectory: partial(_write_pieces, arrays),
+        Replay: partial(_write_legs, arrays),
     }
     text = Writer(writers).document(run)
     with replacing(path, "save") as file:
@@ -78,6 +104,7 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
     extra |= {"SwitchedTrajectory": _read_pieces, "Piece": lambda fields: fields}
+    extra |= {key: partial(_told, cls) for key, cls in LEGS.items()} | {"Replay": _read_legs}
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
@@ -88,15 +115,25 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
 
 
 # --- writing --------------------------------------------------------------------------------------
-def _write_run(arrays: dict[str, Any], writer: Writer, run: Trajectory) -> dict[str, Any]:
-    """The parts, and what the run began with, was asked for and left."""
+def _write_run(
+    arrays: dict[str, Any], writer: Writer, run: Trajectory, place: str = ""
+) -> dict[str, Any]:
+    """The parts, and what the run began with, was asked for and left; place: before the places of
+    its arrays."""
     halves = {"parts": run.system.parts, "candidates": run.system.candidates}
     pieces = {"start": run.start, "settings": run.settings, "course": run.course}
     return (
         {"type": "Trajectory"}
         | {name: writer.value(some) for name, some in halves.items()}
-        | {name: _plain(piece, name, writer, arrays) for name, piece in pieces.items()}
+        | {name: _plain(piece, place + name, writer, arrays) for name, piece in pieces.items()}
     )
+
+
+def _write_legs(arrays: dict[str, Any], writer: Writer, run: Replay) -> dict[str, Any]:
+    """The parts of the study, and the legs, each with its runs."""
+    halves = {"parts": run.system.parts, "candidates": run.system.candidates}
+    told = {name: writer.value(some) for name, some in halves.items()}
+    return {"type": "Replay", "legs": _plain(run.legs, "legs", writer, arrays)} | told
 
 
 def _write_pieces(
@@ -126,15 +163,20 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
         return {"type": "float", "value": str(float(value))}
     if isinstance(value, enum.Enum):
         return {"type": type(value).__name__, "name": value.name}
-    if RECORDS.get(type(value).__name__) is type(value):
-        fields = fields_in(value)
+    if type(value) is Trajectory:
+        return _write_run(arrays, writer, value, f"{place}.")
+    kind = type(value).__name__
+    if RECORDS.get(kind, LEGS.get(kind)) is type(value):
+        fields, left_out = fields_in(value), LEFT_OUT if kind in RECORDS else OF_GRAPH
         kept = {
-            name: item for name, item in fields.items() if name != LEFT_OUT and is_told(name, item)
+            name: item for name, item in fields.items() if name != left_out and is_told(name, item)
         }
         plain = {
             name: _plain(item, f"{place}.{name}", writer, arrays) for name, item in kept.items()
         }
-        return {"type": type(value).__name__} | plain
+        return {"type": kind} | plain
+    if isinstance(value, Reason):
+        return str(value)
     if isinstance(value, (tuple, list)):
         return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
     return writer.value(value, place)
@@ -217,9 +259,35 @@ def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
     runs = []
     for switch, piece in zip((None, *switches), given, strict=True):
         system = system if switch is None else apply_switch(system, switch)
-        runs.append((0.0, _checked_run(begin_as(system, piece["start"]), piece)))
+        own = recall_commands(begin_as(system, piece["start"]), piece["course"].records)
+        runs.append((0.0, _checked_run(own, piece)))
     works = [float(piece["work"]) for piece in given]
     return SwitchedTrajectory(tuple(runs), works, tuple(switches))
+
+
+def _told(cls: type[Any], fields: dict[str, Any]) -> Any:
+    """A record of what a leg is made of, with the reason of an outcome as one."""
+    made = cls(**fields)
+    return made._replace(reason=told(made.reason)) if isinstance(made, Outcome) else made
+
+
+def _read_legs(fields: dict[str, Any]) -> Replay:
+    """A flight along a plan, leg by leg."""
+    legs = fields["legs"]
+    if not legs or not all(map(_is_leg, legs)):
+        raise ValueError("its legs are none that a replay can have")
+    return Replay(Multibody(*fields["parts"], candidates=fields["candidates"]), legs)
+
+
+def _is_leg(value: Any) -> bool:
+    """Whether a value is a leg with an edge, runs, and what each of these took."""
+    return (
+        isinstance(value, Leg)
+        and isinstance(value.edge, Edge)
+        and len(value.runs) == len(value.losses) > 0
+        and all(type(run) is Trajectory for run in value.runs)
+        and all(type(x) is float for x in (value.t, *value.losses))
+    )
 
 
 def _checked_run(system: System, fields: dict[str, Any]) -> Trajectory:
@@ -251,6 +319,7 @@ def _is_plain(course: Course) -> bool:
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
+        and all(map(is_record, course.records))
         and all(is_jump(jump, course) for jump in course.jumps)
         and texts(course.stops)
         and isinstance(course.stop, Stop)
@@ -259,12 +328,21 @@ def _is_plain(course: Course) -> bool:
         and course.held.dtype == bool
         and (course.held.shape == (rows, stops) or not (stops or course.held.size))
         and (course.merged is None or are_rows(course.merged))
-        and np.isfinite(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)]).all()
+        and are_poses(bodies_of(course.states)[: rows - (course.stop is Stop.NOT_FINITE)])
         and are_tails(course.tail, rows)
         and (abs(course.angles) < WOUND).all()
         and np.isfinite(course.t).all()
         and (np.diff(course.t) >= 0.0).all()
     )
+
+
+def are_poses(states: Floats) -> bool:
+    """Whether rows of bodies (k, nb, STATE_WIDTH) are finite, and their orientations turns; without
+    projection these may miss the length one."""
+    turns = attitudes_of(states)
+    if not np.isfinite(states).all() or (abs(turns) > 2.0).any():
+        return False
+    return bool((abs((turns * turns).sum(axis=-1) - 1.0) < BROKEN).all())
 
 
 def are_counts(value: Any) -> bool:
@@ -291,8 +369,27 @@ def is_jump(value: Any, course: Course) -> bool:
         and type(value.t) is float
         and texts(value.held)
         and all(
-            isinstance(rows, np.ndarray) and are_rows(rows) and rows.shape == bodies
+            isinstance(rows, np.ndarray)
+            and are_rows(rows)
+            and rows.shape == bodies
+            and are_poses(rows)
             for rows in (value.before, value.after)
+        )
+    )
+
+
+def is_record(value: Any) -> bool:
+    """Whether a value is what a controller did in a run."""
+    return (
+        isinstance(value, ControlRecord)
+        and texts((value.name, *value.reads, *value.drives))
+        and len(value.reads) == len(value.measured)
+        and len(value.drives) == len(value.command) == len(value.times) == len(value.values)
+        and all(len(some) == len(value.t) for some in (*value.measured, *value.command))
+        and all(len(t) == len(x) for t, x in zip(value.times, value.values, strict=True))
+        and all(
+            isinstance(some, np.ndarray) and some.dtype == np.float64
+            for some in (value.t, *value.measured, *value.command, *value.times, *value.values)
         )
     )
 

@@ -17,8 +17,8 @@ Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
 
 class Listener:
-    """Hears Ctrl-C for a whole command: raises KeyboardInterrupt as Python does, and remembers that
-    one came, also where a run kept what it had and whoever had asked for it went on."""
+    """A handler of Ctrl-C for a whole command: it raises KeyboardInterrupt as Python does, and
+    remembers that Ctrl-C came, also where a run answered by ending early and its caller went on."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -39,9 +39,10 @@ def listening() -> Handler | None:
 
 @contextmanager
 def remember() -> Iterator[None]:
-    """Within, `check` raises again what a run has answered by ending early, or what was lost where
-    compiled code called back: numba compiles so.  Python does not complain of the latter, and it
-    comes again."""
+    """A context in which `check` raises KeyboardInterrupt again after Ctrl-C: also where a run
+    answered it by ending early, or where it was lost in a callback of compiled code, as numba loses
+    it while it compiles.  Python does not complain of the latter; it is raised again shortly
+    after."""
     before, complain = listening(), sys.unraisablehook
     if before is None or isinstance(before, Listener):  # nobody to listen, or it is done
         yield

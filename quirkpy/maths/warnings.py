@@ -65,8 +65,8 @@ def doubt_any(who: str, angles: Iterable[float]) -> bool:
 
 
 def doubt_beyond_a_turn(who: str, angle: float) -> None:
-    """Warn of an angle of more than a turn, round in degrees or not, unless it was hardly meant in
-    them: whoever means turns writes pi or `deg`, and has hundredths of a degree."""
+    """Warn of an angle of more than a turn, round in degrees or not, unless it is a whole number of
+    hundredths of a degree: then it was written with pi or `deg`, as turns are."""
     if abs(angle) > 2.0 * math.pi and abs(math.remainder(angle, FINE)) > AS_WRITTEN * abs(angle):
         tell_once_read(f"{who} {in_radians(angle)}.")
 

@@ -217,8 +217,8 @@ def reactions(
 
 
 def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> Floats:
-    """The smallest multipliers of some rows with which those of the others may be found to make the
-    same forces."""
+    """The smallest multipliers of some rows for which multipliers of the other rows make the same
+    forces."""
     U, sized = parts.U[mine, : parts.rank], multipliers * parts.norms
     shared, along = np.linalg.eigh(np.eye(len(U)) - U @ U.T)
     own = along[:, shared <= REDUNDANT_PART]

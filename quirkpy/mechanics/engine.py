@@ -82,7 +82,8 @@ class Layout:
         self._idle: list[Engine] = []
 
     def lend(self) -> Loan:
-        """An engine that nobody else has, as if new, until the end of the block."""
+        """An engine that nobody else uses, in the state of a new one, until the end of the
+        block."""
         return Loan(self)
 
     def on(self, selection: Selection) -> Layout:
@@ -137,7 +138,8 @@ class Layout:
 
 @functools.cache
 def rigid_states(bodies: int) -> StateLayout:
-    """The layout of states of so many rigid bodies; nobody writes to it."""
+    """The layout of the states of a number of rigid bodies; shared, so it must not be written
+    to."""
     return StateLayout.rigid(bodies)
 
 
@@ -193,8 +195,8 @@ class Engine:
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:
-        """Forget what the last user has left: angles, stops that hold, how loops are closed, what
-        Python has raised."""
+        """Forget the last user: angles, stops that hold, how loops are closed, and errors in
+        Python."""
         self.selection = selection
         begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0

@@ -28,6 +28,7 @@ from quirkpy.kernels.base.states import (
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import ConstraintRows, Instant
+from quirkpy.parts.part import PartError
 
 #: A column is named as undetermined where it has more than this share of the largest entry of a
 #: direction [1].
@@ -229,6 +230,11 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     _, back = mass_roots(at)
     J = constraint_matrix(at)
     A = _over_bodies(J, back)
+    if not np.isfinite(A).all():
+        raise PartError(
+            f"the state at t = {at.t:g} s has numbers that are too large for its joints; the "
+            f"largest is {float(abs(at.r).max(initial=0.0)):.3g} m: give smaller ones."
+        )
     mass = at.selection.tables.body_mass
     if len(J) and mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf):
         return _of_uneven(at, J, A, row_cut)
@@ -239,8 +245,9 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
-    """Which rows are independent as if all masses were one, so that what light members answer to a
-    load does not hide what a row asks of the others; then A over these."""
+    """The decomposition for masses that are far apart: independent rows are found as if all masses
+    were one, so that the large accelerations of light bodies do not hide what a row asks of the
+    others; then A over these rows."""
     tables = at.selection.tables
     gyration = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
     lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])

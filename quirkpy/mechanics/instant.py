@@ -45,7 +45,7 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Site
 from quirkpy.parts.joint import GeneralJoint
 from quirkpy.parts.motion import MotionView
-from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection
+from quirkpy.tables.tables import CALLBACK, Selection
 
 
 class ConstraintRows(NamedTuple):
@@ -245,7 +245,7 @@ class Instant:
             packed.sites, self.frames.rows, wrench, potential, power,
         )  # fmt: skip
         kinds = t.element_kind[s.elements]
-        self.users.look_at_laws(np.flatnonzero(np.isin(kinds, OF_USERS_CODE)), potential)
+        self.users.look_at_laws(s.laws, potential)
         for k in np.flatnonzero(kinds == CALLBACK):
             force = t.forces[t.element_force[s.elements[k]]]
             potential[k] = self.users.energy_of(force)

@@ -19,6 +19,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints, read_only
 from quirkpy.maths.warnings import doubt_any
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.sensing import read_sensor
@@ -37,7 +38,7 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.joint import (
     Coordinate,
 )
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 
@@ -129,6 +130,7 @@ class State(FrozenRecord):
     # of each lock that holds its bodies as it found them: its name, and where its first site is in
     # its first body: point [m] and axes, twelve numbers
     here: tuple[tuple[str, tuple[float, ...]], ...] = dataclasses.field(default=(), repr=False)
+    controls: tuple[ControlState, ...] = dataclasses.field(default=(), repr=False)
 
     def __post_init__(self) -> None:
         """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
@@ -234,6 +236,7 @@ class State(FrozenRecord):
         there = bodies.changed(
             t=self.t, joints=t.coordinate_names, windings=windings, selection=selection,
             step=step, held=held, merged=self.merged, here=self._held_here(selection),
+            controls=self.controls,
         )  # fmt: skip
         return there._between_stops(old)
 
@@ -380,10 +383,10 @@ class State(FrozenRecord):
         """This state with the whole turns that bring each angle to the given one [rad]
         (n_coordinates,)."""
         tables = self._tables("with_angles")
-        try:
-            given = np.array(numbers(angles, (len(self.joints),)))
-        except (TypeError, ValueError) as error:
-            raise PartError(f"with_angles: angles {error}.") from None
+        shape = (len(self.joints),)
+        given = np.array(
+            check_argument("with_angles", "angles", angles, lambda told: numbers(told, shape))
+        )
         turning = np.flatnonzero(tables.coordinate_kind == ANGLE)
         doubt_any("with_angles: an angle", given[turning].tolist())
         return self.next_to(given)

@@ -14,6 +14,7 @@ from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Reactio
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.kane import solve_kane
 from quirkpy.mechanics.locks import hold_here
 from quirkpy.mechanics.measures import measures_in
 from quirkpy.mechanics.meeting import check_meeting
@@ -26,7 +27,7 @@ from quirkpy.parts.part import Part, PartError
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.tables.vary import selection_on
 
-Evaluator: TypeAlias = Literal["recursive", "dense", "literal"]
+Evaluator: TypeAlias = Literal["recursive", "dense", "literal", "kane"]
 
 
 class System:
@@ -216,10 +217,11 @@ class System:
         body axes [rad/s2].
 
         "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space;
-        "literal": the Udwadia-Phohomsiri equation as printed.  Same answer, as long as poses and
-        velocities satisfy the joints (`residual` tells; where they do not, no acceleration is
-        right).  Where loops close among bodies whose masses are a million times apart, "recursive"
-        asks "dense" as well, and warns where the two disagree."""
+        "literal": the Udwadia-Phohomsiri equation as printed; "kane": Kane's equations in minimal
+        form.  Same answer, as long as poses and velocities satisfy the joints (`residual` tells;
+        where they do not, no acceleration is right).  Where loops close among bodies whose masses
+        are a million times apart, "recursive" asks "dense" as well, and warns where the two
+        disagree."""
         if evaluator == "recursive":
             return self._recursive(self.instant(state))
         return self._solve(state, evaluator).acceleration
@@ -281,6 +283,7 @@ class System:
             "recursive": self._solve_recursive,
             "dense": equation.solve_dense,
             "literal": equation.solve_literal,
+            "kane": solve_kane,
         }
         if evaluator not in solvers:
             raise PartError(

@@ -261,8 +261,8 @@ class RunGroup:
         return out
 
     def _expand(self, rows: Floats, first: Bools) -> Floats:
-        """States of all bodies from those of the runs (n, ..., STATE_WIDTH); first: which of them
-        are starts, which are as they were given where they have not been moved."""
+        """States of all bodies from those of the clusters of runs (n, ..., STATE_WIDTH).  first:
+        which of them are starts; a start that was not moved is returned exactly as it was given."""
         if self.merger is None:
             return rows.copy()
         out = expand_rows(self.merger, rows)
@@ -334,8 +334,8 @@ def happenings(
 
 
 class Crew:
-    """Threads that fly the runs of a group, block by block: whoever is free takes the next.  A run
-    is the same whoever flies it."""
+    """Threads that fly the runs of a group, block by block: a thread that is free takes the next
+    block.  The bits of a run do not depend on which thread flies it."""
 
     def __init__(
         self, group: RunGroup, threads: int, tell: Callable[[int], None], every: bool

@@ -128,16 +128,20 @@ class Hold:
     def state_of(self, rows: Floats) -> State:
         """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
         s = self.start
-        return state_at(s, s.t, rows, s.near, further=s.further).next_to(self.angles)
+        made = state_at(s, s.t, rows, s.near, further=s.further, controls=s.controls)
+        return made.next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
         """The state with what acts on it, ready for the kernels."""
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """As `onto`, at the nearest pose of all, whichever way rows of the joints are written: on
-        along them by what of the way back lies along them, again and again.  (What joints do by
-        themselves is no part of it.)"""
+        """The pose on the joints that is nearest to some rows, and how far bodies moved, as from
+        `onto`.
+
+        It does not depend on how the rows of the joints are written: from where `onto` leads, the
+        part of the way back that lies along the joints is gone again, a few times.  Motion that
+        joints prescribe is left out."""
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()

@@ -11,6 +11,7 @@ import numpy as np
 from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.step import integrator
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.controls import ControlState
 
 Keep: TypeAlias = Literal["all", "ends"]
 #: Columns that are full grow by this factor [1], for few are to be moved often.
@@ -66,6 +67,22 @@ class Happening(NamedTuple):
     lost: float = 0.0
 
 
+class Change(NamedTuple):
+    """What takes hold, or lets go, at a time [s]: a pair of a study with its option, or a latch
+    that is opened; the energy that this draws [J], and with which power [W]; None: at once."""
+
+    t: float
+    pair: str
+    option: str
+    energy: float
+    power: float | None
+
+    @property
+    def lasts(self) -> float:
+        """How long it draws its power [s]."""
+        return 0.0 if self.power is None else self.energy / self.power
+
+
 class Jump(NamedTuple):
     """Velocities jump at a time [s]: the bodies just before and just after, in the pose in which
     that happens (nb, STATE_WIDTH), and the stops that took part; joints all do."""
@@ -81,6 +98,22 @@ class Jump(NamedTuple):
         start = after.copy()
         speeds_of(start)[:] = speeds_of(before)
         return cls(t, start, after.copy(), held)
+
+
+class ControlRecord(NamedTuple):
+    """What a controller did in a run: its name; the times of its samples [s] (m,); what it reads,
+    and what that was (m, ...), orientations as w x y z; what it drives, and what was commanded (m,
+    ...); and for each of these the knots of the field in whose place it stands: times [s] (n,),
+    values (n, ...)."""
+
+    name: str
+    t: Floats
+    reads: tuple[str, ...]
+    measured: tuple[Floats, ...]
+    drives: tuple[str, ...]
+    command: tuple[Floats, ...]
+    times: tuple[Floats, ...]
+    values: tuple[Floats, ...]
 
 
 class Counts(NamedTuple):
@@ -101,7 +134,7 @@ class Course(NamedTuple):
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
     bodies were one, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k, tail),
     empty where no body has more coordinates and speeds than a rigid one; jumps of the
-    velocities."""
+    velocities; what controllers did, and how they stand at the end."""
 
     t: Floats
     states: Floats
@@ -116,6 +149,8 @@ class Course(NamedTuple):
     merged: Floats | None = None
     tail: Floats = NO_TAILS
     jumps: tuple[Jump, ...] = ()
+    records: tuple[ControlRecord, ...] = ()
+    controls: tuple[ControlState, ...] = ()
 
     def tails(self) -> Floats:
         """The tails, a row for each state, whether they have numbers or none (k, tail)."""

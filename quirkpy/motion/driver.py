@@ -36,12 +36,15 @@ from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
+from quirkpy.kernels.users.formulas import check_functions
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.state import State
+from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
 from quirkpy.motion.events import (
     ask,
@@ -60,6 +63,8 @@ from quirkpy.parts.part import PartError
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
+#: Times that are no more than so many roundings apart are one.
+NOTHING = 16.0
 #: A solver that keeps a history forgets it where projection has moved the state by more than so
 #: many tolerances.
 START_OVER = 10.0
@@ -95,6 +100,7 @@ class Driver:
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
+        self.controls = Controls(clusters.selection, self.entry, start)
         self.ends: deque[float]
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
@@ -133,19 +139,28 @@ class Driver:
 
     def head_for(self, end: float) -> None:
         """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
-        that none leaps over what it does."""
+        that none leaps over what it does, and at every sample of a controller."""
         within = (t for t in self.knots if self.clock[steps.T] < t < end)
-        self.ends = deque([*sorted(within), end])
+        self.ends, self.until = deque([*sorted(within), end]), end
         self._next_end()
 
     def _next_end(self) -> None:
-        end = self.ends.popleft()
+        due = self.controls.due_before(self.until)
+        end = due if due < self.ends[0] - self.controls.near else self.ends.popleft()
         self.clock[steps.T_END] = end
+        bends = due <= end or end in self.knots or self.controls.has_knot(end)
         self.clock[steps.ASKED_UNTIL] = (
-            math.nextafter(end, -math.inf)
-            if end in self.knots and end > self.clock[steps.T]
-            else math.inf
+            math.nextafter(end, -math.inf) if bends and end > self.clock[steps.T] else math.inf
         )
+        if end - self.clock[steps.T] < NOTHING * math.ulp(end):  # no step is as short
+            self.clock[steps.T] = end
+
+    def _turn(self) -> None:
+        """Let controllers sample and command at the present state."""
+        if self.controls.loops:
+            e, t = self.engine, float(self.clock[steps.T])
+            e.python.t = t
+            self.controls.turn(t, self.until, self.y, e.conditions.near)
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
@@ -205,9 +220,11 @@ class Driver:
             alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
             e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
             self.engine, e.python.events = e, self._python_values
+            e.model = e.model._replace(schedules=self.controls.schedules)
             try:
                 yield e
             finally:
+                e.model = self.layout.model
                 e.python.events = None  # which would keep the run
                 del self.engine
 
@@ -248,13 +265,42 @@ class Driver:
         e = self.engine
         e.turn_to(self.start.angles)
         e.hold(self.start.held)
-        why = self.pass_end(self.first_steps(room))
+        due = self.controls.due_before(self.until) <= self.start.t + self.controls.near
+        going_on = due and bool(self.start.controls)
+        if due and not going_on:
+            self._turn()
+            self.head_for(self.until)
+        if going_on:
+            why = self._take_up()
+        else:
+            why = self.pass_end(self.first_steps(room))
         e.python.raise_pending()
         self._keep_rows(kept)
+        self._check_functions(why)
         self.check_start()
         begun = self.rows.states[0]
         self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
         return why
+
+    def _take_up(self) -> int:
+        """The start as the first row, where controllers sample as the run goes on from another:
+        what that changes at once is work, as at a knot within a run."""
+        e, clock = self.engine, self.clock
+        clock[steps.T_END] = self.until
+        why = self.first_steps(1)
+        if why != integrator.GOING:
+            return why
+        clock[steps.ASKED_UNTIL] = math.nextafter(clock[steps.T], -math.inf)
+        self._turn()
+        integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
+        self.head_for(self.until)
+        return why
+
+    def _check_functions(self, why: int) -> None:
+        """Say which function of time of the user is to blame where numbers are not finite."""
+        if why == integrator.NOT_FINITE:
+            self.engine.python.t = float(self.clock[steps.T])
+            check_functions(self.engine.selection, self.engine.python.t)
 
     def stand(self) -> Course:
         """The start alone: on its joints, with the stops on which it presses; no step is taken."""
@@ -385,6 +431,7 @@ class Driver:
             why = self.pass_end(self.advance(room))
             e.python.raise_pending()
             self._keep_rows(kept)
+            self._check_functions(why)
             if why == integrator.JAMMED:
                 self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
             if why == integrator.UNHOLDABLE:
@@ -397,6 +444,8 @@ class Driver:
             return why
         if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
             e = self.engine
+            if self.ends:
+                self._turn()
             integrator.pass_knot(self.run_arrays, e.model, e.conditions, e.scratch, self.rows)
         if not self.ends:
             return why
@@ -457,7 +506,7 @@ class Driver:
         events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
-            tail if tail.size else NO_TAILS, jumps,
+            tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),
         )  # fmt: skip
 
 
@@ -469,9 +518,10 @@ Look: TypeAlias = Callable[[Driver, int], tuple[Any, ...] | None]
 def state_at(
     start: State, t: float, y: Floats, angles: Floats, held: tuple[str, ...] = (),
     step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
+    controls: tuple[ControlState, ...] = (),
 ) -> State:  # fmt: skip
     """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged, further: see State."""
+    stops that hold; step, merged, further, controls: see State."""
     rows = y[: len(start.r)]
     r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
@@ -482,7 +532,7 @@ def state_at(
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = start.changed(
         t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,
-        merged=merged, further=further.copy(),
+        merged=merged, further=further.copy(), controls=controls,
     )  # fmt: skip
     if not (np.isfinite(rows).all() and np.isfinite(further).all()):
         state.check_numbers()

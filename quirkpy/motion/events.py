@@ -13,6 +13,7 @@ import numpy as np
 from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER, Measures
 from quirkpy.kernels.step.watch import ENERGY, MEASURE, MEETING, PYTHON, REST, STOP
 from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.measures import (
@@ -112,6 +113,8 @@ def watched_crossing(
     """The function of a measured number; where locked bodies move as one only coordinates and what
     acts between two sites are compiled."""
     measure, direction = number_measured(selection, event), DIRECTIONS[event.direction]
+    if measure.unit == "rad":
+        doubt_degrees(f"{type(event).__name__} {event.name!r}: level", event.level)
     line = measure.lines[0] if measure.lines else None
     apart = entry.merger is None or (
         line is not None and line[0] not in (STATE_NUMBER, SITE_NUMBER)

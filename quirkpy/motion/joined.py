@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import itertools
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Sequence
 from typing import Any, Self
@@ -16,10 +17,11 @@ from quirkpy.mechanics.impulses import Impact
 from quirkpy.mechanics.sensing import SensorState
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import NOTHING_HELD, Counts, Course, Happening
+from quirkpy.motion.course import NOTHING_HELD, Change, ControlRecord, Counts, Course, Happening
 from quirkpy.motion.interpolation import Between, before, time_within
 from quirkpy.motion.readings import ForceCourse, JointCourse, LatchCourse
 from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 #: Runs, each with the time at which its own begins [s].
@@ -134,10 +136,16 @@ class JoinedTrajectory(Trajectory):
         """This run with states at least every `step` [s], piece by piece."""
         return self.over(lambda run: run.sampled(step))
 
+    def with_rows_at(self, times: Floats) -> Self:
+        """This run with states at some times [s] besides the stored ones, piece by piece."""
+        begun = {id(run): begins for begins, run in self._pieces}
+        return self.over(lambda run: run.with_rows_at(times - begun[id(run)]))
+
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body, a joint or a sensor through all pieces, as of a `Trajectory`."""
-        if name in self.start.bodies:
+        controlled = any(record.name == name for record in self.course.records)
+        if name in self.start.bodies or controlled:
             return super().__getitem__(name)
         courses = [run[name] for _, run in self._pieces]
         if isinstance(courses[0], SensorState):
@@ -169,6 +177,28 @@ class JoinedTrajectory(Trajectory):
     def switched(self) -> Floats:
         """Work that switching has put in so far [J] (k,)."""
         return self.each(np.cumsum(self.switchings))
+
+    @property
+    def changes(self) -> tuple[Change, ...]:
+        """The latches that switches have opened while they held, when, and what that drew."""
+        made = []
+        for (_, run), (begins, after) in itertools.pairwise(self._pieces):
+            t, stops = begins + float(after.t[0]), after.course.stops
+            gone = {label.rsplit(" ", 1)[0] for label in run.final.held if label not in stops}
+            latches = (part for part in run.system.parts if isinstance(part, Latch))
+            made += [
+                Change(t, one.name, "latch", one.release, one.power)
+                for one in latches
+                if one.name in gone and one.release > 0.0
+            ]
+        return tuple(made)
+
+    @cached_property
+    def changed(self) -> Floats:
+        """What joints and latches that have changed so far draw [J] (k,), if not all of it yet: of
+        the supply of the spacecraft, and no part of the motion."""
+        drawn = [change.energy * (self.t >= change.t) for change in self.changes]
+        return np.asarray(sum(drawn, np.zeros(len(self.t))))
 
     @cached_property
     def impacts(self) -> tuple[Impact, ...]:
@@ -210,7 +240,32 @@ def join_courses(pieces: Pieces, system: System) -> Course:
         t, states, angles, drift, last.stop, tuple(events), Counts(*(int(c) for c in counts)),
         last.step, holding(pieces, stops), stops, last.merged, tails if tails.size else last.tail,
         tuple(jump._replace(t=jump.t + t) for t, run in pieces for jump in run.course.jumps),
+        join_records(pieces), last.controls,
     )  # fmt: skip
+
+
+def join_records(pieces: Pieces) -> tuple[ControlRecord, ...]:
+    """What each controller did in all pieces."""
+    known: dict[str, ControlRecord] = {}
+    for begins, run in pieces:
+        for one in run.course.records:
+            new = one._replace(t=one.t + begins, times=tuple(t + begins for t in one.times))
+            known[one.name] = append_record(known[one.name], new) if one.name in known else new
+    return tuple(known.values())
+
+
+def append_record(one: ControlRecord, two: ControlRecord) -> ControlRecord:
+    """What a controller did in two runs, one after the other."""
+    columns: dict[str, Any] = {
+        name: tuple(map(_end_to_end, getattr(one, name), getattr(two, name)))
+        for name in ("measured", "command", "times", "values")
+    }
+    return one._replace(t=np.concatenate([one.t, two.t]), **columns)
+
+
+def _end_to_end(a: Floats, b: Floats) -> Floats:
+    """Two arrays after each other, of which one may be empty."""
+    return np.concatenate([a, b]) if len(a) and len(b) else (a if len(a) else b)
 
 
 def every_stop(pieces: Pieces) -> tuple[str, ...]:
@@ -225,6 +280,7 @@ def holding(pieces: Pieces, stops: tuple[str, ...]) -> Bools:
     made = []
     for _, run in pieces:
         held = np.zeros((len(run.t), len(stops)), dtype=bool)
-        held[:, [stops.index(label) for label in run.course.stops]] = run.course.held
+        if run.course.stops:
+            held[:, [stops.index(label) for label in run.course.stops]] = run.course.held
         made.append(held)
     return np.concatenate(made)

@@ -8,6 +8,7 @@ from typing import Literal, TypeAlias
 
 from quirkpy import doors
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import with_commands
 from quirkpy.motion.driver import Driver, Look
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.stiff import driver_for
@@ -52,13 +53,16 @@ def drive(
         course = driver.run(tell)
     except Exception as error:
         if hasattr(error, "course"):
-            error.trajectory = Trajectory(system, system.initial, settings, error.course)  # type: ignore[attr-defined]
+            error.trajectory = Trajectory(  # type: ignore[attr-defined]
+                with_commands(system, error.course), system.initial, settings, error.course
+            )
         raise
-    return Trajectory(system, system.initial, settings, course)
+    return Trajectory(with_commands(system, course), system.initial, settings, course)
 
 
 def stand(system: System) -> Trajectory:
     """A run of no length: the start, with the stops on which it presses."""
     settings = Settings(max_steps=1)
     driver = driver_for(settings)(system.clusters, system.initial, 0.0, (), settings)
-    return Trajectory(system, system.initial, settings, driver.stand())
+    course = driver.stand()
+    return Trajectory(with_commands(system, course), system.initial, settings, course)

@@ -10,16 +10,20 @@ import numpy as np
 
 from quirkpy.kernels.act.measures import COORDINATE_NUMBER, STATE_NUMBER
 from quirkpy.kernels.base.states import quantities_of, spins_of, velocities_of
+from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import centres_along, inertias_along, momenta_along
 from quirkpy.mechanics.impulses import Impact, impacts
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.measures import measures_in
+from quirkpy.mechanics.measures import WXYZ, XYZ, measures_in
 from quirkpy.mechanics.system import System
-from quirkpy.motion.course import Jump
+from quirkpy.motion.course import ControlRecord, Jump
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import Selection, Tables
+
+#: Names of the components of what is in no list of measures, by its shape.
+PARTS: dict[tuple[int, ...], tuple[str, ...]] = {(): (), (3,): XYZ, (4,): WXYZ}
 
 
 class Measured(Protocol):
@@ -122,6 +126,46 @@ class LatchCourse:
         return cls(np.asarray(held[:, mine].any(axis=1)))
 
 
+@dataclass(frozen=True, eq=False)
+class ControllerCourse:
+    """A controller through a run: the times of its samples [s] (m,); what it measured there, and
+    what it commanded from there on, by name, each (m,) or (m, 3), orientations as quaternions
+    (m,)."""
+
+    name: str
+    t: Floats
+    measured: dict[str, Any]
+    command: dict[str, Floats]
+
+    @classmethod
+    def of(cls, record: ControlRecord) -> ControllerCourse:
+        """The course of a controller, from what it left."""
+        measured = zip(record.reads, record.measured, strict=True)
+        told = {name: _give_turns(values) for name, values in measured}
+        return cls(
+            record.name, record.t, told, dict(zip(record.drives, record.command, strict=True))
+        )
+
+
+def read_record(records: Sequence[ControlRecord], name: str, t: Floats) -> Floats | None:
+    """What a controller measured or commanded last at each time, "pd.wheel.torque", zero before its
+    first sample; None where a name is none of that."""
+    for record in records:
+        told = name.removeprefix(f"{record.name}.")
+        columns = dict(zip(record.reads, record.measured, strict=True))
+        columns |= dict(zip(record.drives, record.command, strict=True))
+        if told != name and told in columns:
+            before = np.zeros((1, *columns[told].shape[1:]))
+            which = np.searchsorted(record.t, t, side="right")
+            return np.asarray(np.concatenate([before, columns[told]])[which])
+    return None
+
+
+def _give_turns(values: Floats) -> Any:
+    """Orientations as quaternions; all else as it is."""
+    return quat.from_array(values) if values.ndim == 2 and values.shape[1] == 4 else values
+
+
 def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:
     """The part of each joint and stop in jumps of velocities, under what acts; near: angles next to
     which those of its coordinates are taken [rad] (nc,)."""
@@ -178,7 +222,7 @@ def columns_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
     """What `table_of` gives as plain columns, one for each number."""
     known, columns = measures_in(run.system.tables), dict[str, Floats]()
     for name, values in table_of(run, names).items():
-        parts = known[name].parts if name in known else ()
+        parts = known[name].parts if name in known else PARTS[values.shape[1:]]
         flat = values.reshape(len(values), -1).T
         titles = [f"{name}.{part}" for part in parts] if parts else [name]
         columns |= {title: flat[k] for k, title in enumerate(titles)}

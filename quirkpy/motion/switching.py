@@ -16,6 +16,7 @@ from quirkpy.mechanics.meeting import gaps
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import catch
+from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
 from quirkpy.motion.driver import TAKES
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
@@ -30,11 +31,11 @@ from quirkpy.parts.switch import Switch
 
 
 class SwitchedTrajectory(JoinedTrajectory):
-    """A run with switches: what a `Trajectory` has, and `switches`, those that have happened, each
-    the beginning of one more of its `pieces`.
+    """A run with switches: a `Trajectory` with the `switches` that have happened, each of which
+    begins another of its `pieces`.
 
-    A switch stands in `events`, and so does what joints took that took hold there, which `lost`
-    counts as well; what it changed of the potential energy is in `switched`."""
+    `events` names each switch and the energy that joints took as they took hold there, which `lost`
+    counts as well; `switched` is the change of potential energy that it made."""
 
     def __init__(
         self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]
@@ -161,7 +162,8 @@ def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
     """A switch at the end of a run of a system: joints that it brings take hold, momenta kept."""
     new = apply_switch(system, switch)
     new = new.begun_in(run.final)
-    state, at = new.initial, new.instant()
+    state, held = new.initial, hold_commands(new)
+    at = held.instant()
     check_reach(switch, at)
     before, caught = energy(at), catch(new.clusters, state)
     work = before.potential - float(run.potential[-1])
@@ -173,7 +175,7 @@ def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
             f"at t = {state.t:.9g} s taking hold would move a body by {caught.moved[0]:.3g} m or "
             f"rad (reach {switch.reach:g}); {WAY_OUT}."
         )
-    lost = before - energy(caught.state.instant(new.selection))
+    lost = before - energy(caught.state.instant(held.selection))
     if abs(lost) > TAKES * before.kinetic:
         told.append(Happening(state.t, TOOK_HOLD, joints=slipping(at), lost=lost))
     assert caught.jump is not None

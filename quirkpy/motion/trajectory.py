@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -19,45 +18,46 @@ from quirkpy.kernels.base.states import (
     positions_of,
     spins_of,
     velocities_of,
-)
+)  # fmt: skip
 from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.courses import (
-    coordinates_along,
-    instants,
-    kinetic_along,
-    potential_along,
-)
+from quirkpy.mechanics.courses import coordinates_along, instants, kinetic_along, potential_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, measure_of
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.mechanics.state import (
-    BodyState,
-    JointState,
-    State,
-    names_in,
-)
+from quirkpy.mechanics.state import BodyState, JointState, State, names_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.driver import state_at
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
 from quirkpy.motion.interpolation import ALLOWED, Between, CourseRows, before, rows_of, time_within
 from quirkpy.motion.readings import (
     BodyGroup,
+    ControllerCourse,
     ForceCourse,
     JointCourse,
     LatchCourse,
     columns_of,
     impacts_of,
+    read_record,
     table_of,
 )  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
+from quirkpy.motion.sampling import (
+    Inner,
+    among,
+    check_step,
+    evenly,
+    regular_times,
+    rows_at,
+    sample,
+)
 from quirkpy.motion.settings import Settings
-from quirkpy.parts.checks import positive
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
@@ -67,8 +67,6 @@ if TYPE_CHECKING:
 
 #: Measures that a run knows of itself, also where it is made of several.
 LEDGERS = "kinetic", "potential", "energy", "work", "dissipated", "lost", "projected"
-#: A run is sampled at so many times at most: more take hours, and more than memory.
-MOST_ROWS = 1e7
 
 
 class Trajectory:
@@ -98,8 +96,7 @@ class Trajectory:
         A name that ends with .csv gets what `table` gives of names (None: bodies, coordinates of
         joints and energies), for other programs to read."""
         if str(path).lower().endswith(".csv"):
-            run = self if step is None else self.sampled(step)
-            doors.csv.save_columns(path, columns_of(run, names))
+            doors.csv.save_columns(path, self._columns(columns_of, names, step))
         elif names is not None or step is not None:
             raise PartError(f"save: names and step are for .csv; leave them out for {str(path)!r}.")
         else:
@@ -118,8 +115,8 @@ class Trajectory:
         """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint) or "phase"; without words the first two.  of: names of the bodies or
-        joints to be shown."""
+        axes of the joint), "impulses", "phase" or "commands"; without words the first two.  of:
+        names of the bodies, joints or controllers to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
@@ -184,12 +181,12 @@ class Trajectory:
         return tuple(self._state(k) for k in range(len(self.t)))
 
     def _state(self, k: int, step: float | None = None, merged: Floats | None = None) -> State:
-        c = self.course
+        c, t = self.course, float(self.t[k])
         held = self._holding(c.held[k]) if c.stops else ()
+        controls = controls_at(c.records, t) if step is None else c.controls
         return state_at(
-            self.start, float(self.t[k]), c.states[k], c.angles[k], held, step, merged,
-            c.tails()[k],
-        )  # fmt: skip
+            self.start, t, c.states[k], c.angles[k], held, step, merged, c.tails()[k], controls
+        )
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
         """The stops that hold."""
@@ -225,7 +222,15 @@ class Trajectory:
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
-            state_at(self.start, t, rows, there.angles, held, further=there.tail),
+            state_at(
+                self.start,
+                t,
+                rows,
+                there.angles,
+                held,
+                further=there.tail,
+                controls=controls_at(self.course.records, t),
+            ),
             float(ledger_of(rows)[INTO]),
             float(ledger_of(rows)[OUT]),
         )
@@ -299,44 +304,26 @@ class Trajectory:
     def sampled(self, step: float) -> Trajectory:
         """This run with states at least every `step` [s]: the stored ones, and between them what
         `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
-        try:
-            checked = positive(step)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"sampled: step {error}.") from None
-        rows = float(self.t[-1] - self.t[0]) / checked
-        if rows > MOST_ROWS:
-            raise PartError(
-                f"sampled: step is {checked:g} s, of which the run takes {rows:.2g}; give one of "
-                f"{float(self.t[-1] - self.t[0]) / MOST_ROWS:.2g} s or more."
-            )
-        return Trajectory(self.system, self.start, self.settings, self._sample(checked))
+        return self._with(evenly(check_step("sampled", step, self.t)))
 
-    def _sample(self, step: float) -> Course:
-        c = self.course
-        rows: list[tuple[Any, ...]] = []
-        for k, begun in enumerate(c.t.tolist()):
-            rows.append((begun, c.states[k], c.angles[k], c.drift[k], c.tails()[k]))
-            gap = float(c.t[k + 1]) - begun if k + 1 < len(c.t) else 0.0
-            here, next_step = self._rows.select(slice(k, k + 1)), 0.0
-            parts = math.ceil(gap / step)
-            for t in (begun + gap * i / parts for i in range(1, parts)):  # each from the one before
-                there = self._onward(here, t, next_step)
-                here, next_step = there.rows, there.step
-                none = np.zeros_like(c.drift[k])
-                rows.append((t, self._expand(there), there.angles, none, there.tail))
-        t, states, angles, drift, tail = (np.array(column) for column in zip(*rows, strict=True))
-        held = c.held[np.searchsorted(c.t, t, side="right") - 1] if c.stops else c.held
-        tail = tail if tail.size else c.tail
-        return c._replace(t=t, states=states, angles=angles, drift=drift, held=held, tail=tail)
+    def with_rows_at(self, times: Floats) -> Trajectory:
+        """This run with states at some times [s], in order, besides the stored ones."""
+        return self._with(among(times))
+
+    def _with(self, inner: Inner) -> Trajectory:
+        course = sample(self.course, self._rows, self._onward, inner)
+        return Trajectory(self.system, self.start, self.settings, course)
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
         """A body (`BodyState` of arrays), a joint (`JointCourse`), a force (`ForceCourse`), a latch
-        (`LatchCourse`) or a sensor (`SensorState` of arrays)."""
+        (`LatchCourse`), a sensor (`SensorState` of arrays) or a controller (`ControllerCourse`)."""
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
             return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+        if name in (known := {record.name: record for record in self.course.records}):
+            return ControllerCourse.of(known[name])
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
             k = [sensor.name for sensor in tables.sensors].index(name)
@@ -348,8 +335,8 @@ class Trajectory:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
             raise KeyError(
-                f"no moving body, joint, force or sensor is called {name!r}; there are: "
-                f"{', '.join(self._ipython_key_completions_())}"
+                f"no moving body, joint, force, sensor or controller is called {name!r}; there "
+                f"are: {', '.join(self._ipython_key_completions_())}"
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
@@ -362,7 +349,8 @@ class Trajectory:
         """What `run[...]` may be asked for."""
         tables = self.system.tables
         fixed = {body.name for body in tables.fixed}
-        return [name for name in (*names_in(tables), *tables.force_names) if name not in fixed]
+        known = (*names_in(tables), *tables.force_names, *(r.name for r in self.course.records))
+        return [name for name in known if name not in fixed]
 
     # --- anything measured ------------------------------------------------------------------------
     def measure(self, name: str) -> Floats:
@@ -370,7 +358,9 @@ class Trajectory:
         ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
 
         What depends on which joints and forces act is that of each piece of the run, and zero for
-        what does not act in it."""
+        what does not act in it.  "pd.wheel.torque" is what a controller commanded last."""
+        if (told := read_record(self.course.records, name, self.t)) is not None:
+            return told
         found = measure_of("measure", self.system.tables, name)
         if name in LEDGERS:
             return np.asarray(getattr(self, name))
@@ -400,11 +390,24 @@ class Trajectory:
         """What names measure, at each stored time, as arrays by name, and the time under "t":
         ``run.table(["hinge.angle", "arm.position"], step=0.1)``.
 
-        names: of `system.measures`; None: bodies, coordinates of joints and energies.  step: with
-        rows at least every so many seconds, as `sampled` has them.  frame=True: as a DataFrame of
-        pandas, with a column for each number."""
-        run = self if step is None else self.sampled(step)
-        return doors.csv.data_frame(columns_of(run, names)) if frame else table_of(run, names)
+        names: of `system.measures`; None: bodies, coordinates of joints and energies.  step: at the
+        beginning, each so many seconds after the one before, and at the end, instead.  frame=True:
+        as a DataFrame of pandas, with a column for each number."""
+        found = self._columns(columns_of if frame else table_of, names, step)
+        return doors.csv.data_frame(found) if frame else found
+
+    def _columns(
+        self, tell: Callable[..., dict[str, Floats]], names: Sequence[str] | None,
+        step: float | None,
+    ) -> dict[str, Floats]:  # fmt: skip
+        """What a function tells of names, at the stored times, or at regular ones."""
+        if step is None:
+            return tell(self, names)
+        step = check_step("table", step, self.t)
+        times = regular_times(self.t, step)
+        run = self.with_rows_at(times)
+        k = rows_at(run.t, times, step)
+        return {name: values[k] for name, values in tell(run, names).items()} | {"t": times}
 
     def group(self, *names: str) -> BodyGroup:
         """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
@@ -506,10 +509,7 @@ class Trajectory:
     @property
     def drift(self) -> Floats:
         """What projection took away at each stored step: largest displacement [m or rad], change of
-        velocity (k, 2).
-
-        Bodies that locks hold together count as one, except at the start.
-        """
+        velocity (k, 2).  Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
 
     def animate(

@@ -90,7 +90,7 @@ class Orbit(Part):
         return math.sqrt(self.mu * self._per_axis**3)
 
     def numbers(self) -> tuple[float, ...]:
-        """As elements take it (see `Element`)."""
+        """The orbit as ten numbers, in the order that `Element` gives."""
         r, v, a = math.hypot(*self.position), self.velocity, 1.0 / self._per_axis
         # e cos E and e sin E at t = 0
         x, y = 1.0 - r / a, dot(self.position, v) / math.sqrt(self.mu * a)

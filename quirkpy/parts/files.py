@@ -26,6 +26,8 @@ IMPOSSIBLE = {
     errno.ENAMETOOLONG: "is too long a name: it cannot be written, nor read; give a shorter one",
 }
 FilePath: TypeAlias = str | os.PathLike[str]
+#: With these a spreadsheet begins a formula.
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def path_of(path: Any, who: str) -> Path:
@@ -120,10 +122,9 @@ def _try_folder(target: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
-    """A file beside `path` to write to, which becomes `path` when all of it is on the disk.
-
-    Whatever ends the writing before leaves what was there as it was, and nothing beside it.  A
-    device or a pipe is written to directly."""
+    """A new file beside `path`, which is moved to `path` when all of it is on the disk.  If the
+    writing ends early, the file at `path` stays unchanged and the new one is removed.  A device or
+    a pipe is written to directly."""
     place = check_writable(path, who)
     try:
         target = _target(place)
@@ -202,3 +203,9 @@ def modules_by_path() -> dict[str, str]:
     import them by name."""
     found = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
     return {name: path for name, path in found.items() if path and name_of_file(path) == name}
+
+
+def plain_cell(text: str) -> str:
+    """A text as a cell of a table; one that a spreadsheet would take for a formula has an
+    apostrophe before it."""
+    return "'" + text if text.startswith(FORMULA) else text

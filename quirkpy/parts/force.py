@@ -19,7 +19,7 @@ from quirkpy.parts.schedule import TimeFunction
 ElementKind: TypeAlias = Literal[
     "uniform", "pair", "coordinate", "push", "callback", "stop",
     "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
-    "joint law", "servo", "tape",
+    "joint law", "servo", "tape", "motor",
 ]  # fmt: skip
 #: The order of the kinds is their number in the tables; `KINDS` says what holds for each.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
@@ -57,6 +57,7 @@ class Element(NamedTuple):
       replaces the target
     - tape: see `TapeSpring`: stiffness, straight angle, damping, the angle of the fall, peak and
       plateau of positive angles and of negative ones
+    - motor: load [N m] or [N] along such a coordinate; a function of time replaces it
 
     An orbit says where the origin of N is from a planet: mu [m3/s2], semi-major axis [m],
     eccentricity, mean anomaly at t = 0, unit vectors (3 and 3) to the pericentre and across; or mu,
@@ -126,6 +127,7 @@ KINDS: dict[ElementKind, KindTraits] = {
     "joint law": KindTraits(None, (), "sites", "always", "relative"),
     "servo": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
     "tape": KindTraits((0, 2, 4, 5, 6, 7), (), "sites", "always", "relative"),
+    "motor": KindTraits((0,), (0,), "sites", "always", "relative"),
 }
 
 
@@ -174,8 +176,8 @@ class Force(Part):
         return (Element("callback"),)
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """The elements of a force that acts on whatever joints there are, those that may act
-        later included."""
+        """The elements of a force that acts on all joints that there are, including those that
+        may act later."""
         return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:

@@ -53,19 +53,25 @@ def strength_in_time(value: Any) -> Any:
     return in_time(value) if isinstance(value, TimeFunction) else not_negative(value)
 
 
-def in_time(value: Any) -> Any:
-    """A number, or a function of time that gives numbers and has a rate: the work that its changes
-    do follows from that."""
+def number_in_time(value: Any) -> Any:
+    """A number, or a function of time that gives numbers."""
     if not isinstance(value, TimeFunction):
         return number(value)
     if not value.scalar:
         raise TypeError(f"is a {_noun(value)} of vectors, but must hold one number at each time")
-    if not value.rated:
+    return value
+
+
+def in_time(value: Any) -> Any:
+    """A number, or a function of time that gives numbers and has a rate: the work that its changes
+    do follows from that."""
+    made = number_in_time(value)
+    if isinstance(made, TimeFunction) and not made.rated:
         raise ValueError(
             "states no rate, but the work that its changes do follows from that; define rate "
             "beside its value"
         )
-    return value
+    return made
 
 
 def split_functions(
@@ -450,7 +456,7 @@ class Load(Force):
         return {self.body: Wrench(force, torque, site.position)}
 
     def _call(self, name: str, value: VectorInTime, t: float) -> Any:
-        """One of the two vectors at time t, whatever form it was given in."""
+        """One of the two vectors at time t, given as numbers, as a schedule or as a function."""
         if isinstance(value, TimeFunction):
             return value.at(t)
         out = value(t) if callable(value) else value

@@ -6,6 +6,7 @@ from __future__ import annotations
 import dataclasses
 import inspect
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, ClassVar
 
 import numpy as np
@@ -24,6 +25,7 @@ COMPARED_AT = 0.37, 1.1, 2.9, 7.3
 STEP, SAME_RATE = 1e-3, 1e-6
 
 
+@lru_cache(maxsize=1024)
 def parameters_of(function: Callable[..., Any] | None) -> tuple[str, ...]:
     """The names of what a function asks for."""
     return tuple(inspect.signature(function).parameters) if function else ()

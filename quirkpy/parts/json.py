@@ -70,10 +70,6 @@ PART_TYPES = final_classes(
 LONGEST_TEXT, DEEPEST = 1 << 28, 100
 #: Characters of a sentence about values that may be of any length.
 LONGEST_SENTENCE = 390
-TOO_DEEP = (
-    f"from_json: values lie within each other more than {DEEPEST} deep, but those of a document "
-    "do not."
-)
 #: What values that do not belong together raise when parts are made of them.
 UNREADABLE = (
     AttributeError,
@@ -88,6 +84,28 @@ UNREADABLE = (
 
 def _refuse_constant(word: str) -> float:
     raise ValueError(f"it has {word}, which is no number there")
+
+
+def plain_values(text: Any, who: str) -> Any:
+    """A JSON text as plain values, as long as it is neither too long nor nested too deeply to be a
+    document."""
+    if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
+        raise PartError(
+            f"{who}: the text has {len(text)} characters, but may have {LONGEST_TEXT} at most."
+        )
+    too_deep = (
+        f"{who}: values lie within each other more than {DEEPEST} deep, but those of a document "
+        "do not."
+    )
+    try:
+        data = json.loads(text, parse_constant=_refuse_constant)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: this is not JSON: {sentence_of(error)}.") from None
+    except RecursionError:
+        raise PartError(too_deep) from None
+    if not _is_shallow(data):
+        raise PartError(too_deep)
+    return data
 
 
 class Writer:
@@ -173,8 +191,13 @@ class Reader:
         self, text: str | bytes, modules: Iterable[str] = (),
         extra: Mapping[str, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES,
     ) -> None:  # fmt: skip
-        self.types, self.data = types, self._parse(text)
-        schema = self.data.get("quirkpy") if isinstance(self.data, dict) else None
+        self.types, self.data = types, plain_values(text, "from_json")
+        if not isinstance(self.data, dict) or "quirkpy" not in self.data:
+            raise PartError(
+                "from_json: the text is JSON, but nothing that to_json wrote: it has no schema "
+                "under the key 'quirkpy'."
+            )
+        schema = self.data["quirkpy"]
         if schema != SCHEMA:
             raise PartError(
                 f"from_json: the document has schema {show(schema)}, but this version reads "
@@ -182,25 +205,6 @@ class Reader:
             )
         self.modules, self.extra = tuple(modules), extra or {}
         self.parts: dict[str, Any] = {}
-
-    @staticmethod
-    def _parse(text: Any) -> Any:
-        """A text as plain values, as long as it is neither too long nor nested too deeply to be a
-        document."""
-        if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
-            raise PartError(
-                f"from_json: the text has {len(text)} characters, but may have {LONGEST_TEXT} at "
-                "most."
-            )
-        try:
-            data = json.loads(text, parse_constant=_refuse_constant)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"from_json: this is not JSON: {sentence_of(error)}.") from None
-        except RecursionError:
-            raise PartError(TOO_DEEP) from None
-        if not _is_shallow(data):
-            raise PartError(TOO_DEEP)
-        return data
 
     def root(self) -> Any:
         """The object that the document was written from."""

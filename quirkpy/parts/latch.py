@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from quirkpy.parts.checks import number, positive
+from quirkpy.parts.checks import not_negative, number, optional, positive
 from quirkpy.parts.force import Element
 from quirkpy.parts.forces import OnCoordinate
 from quirkpy.parts.part import checked
@@ -24,11 +24,14 @@ class Latch(OnCoordinate):
     `run.impacts`, and held there in both senses, whatever pulls, until a `Switch` leaves the latch
     out.  What the impact takes counts as dissipated.  Until then it bounds nothing; a joint that
     begins at its place, slower than `settle` [rad/s or m/s], is held at once.  It acts while its
-    joint is active."""
+    joint is active.  release [J]: what the spacecraft supplies to open it where it holds; power
+    [W]: with which it draws that; None: at once."""
 
     at: float = checked(number, kw_only=True)
     sense: int = checked(_sense, default=0, kw_only=True)
     settle: float = checked(positive, default=1e-4, kw_only=True)
+    release: float = checked(not_negative, default=0.0, kw_only=True)
+    power: float | None = checked(optional(positive), default=None, kw_only=True)
 
     def validate(self) -> None:
         super().validate()

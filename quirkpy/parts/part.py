@@ -27,10 +27,27 @@ class PartError(ValueError):
     the way out."""
 
 
+def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any]) -> Any:
+    """An argument of a function as its check makes it; refused in a sentence that names both."""
+    try:
+        return check(value)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: {name} {error}.") from None
+
+
 def sentence_of(error: BaseException) -> str:
     """What an error says, on one line that a sentence can go on with."""
     line = " ".join(str(error).split()).rstrip(".")
     return (line if len(line) <= 200 else line[:197] + "...").rstrip(".") or type(error).__name__
+
+
+def is_want_of_memory(error: BaseException | None) -> bool:
+    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    while error is not None:
+        if isinstance(error, MemoryError) or "can't start new thread" in str(error):
+            return True
+        error = error.__cause__ or error.__context__
+    return False
 
 
 def checked(

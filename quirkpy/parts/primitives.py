@@ -75,7 +75,7 @@ class CoincidentPoints(Primitive):
         return Gap(math.hypot(*d), "m")
 
     def gaps(self, d: Floats, turns: Floats) -> Floats:
-        """As `gap` (k,)."""
+        """The sizes of many gaps at once (k,), as in `gap`."""
         return np.asarray(np.linalg.norm(d, axis=1))
 
 
@@ -124,7 +124,7 @@ class ParallelAxes(Primitive):
         return Gap(math.atan2(math.hypot(turn[k, first], turn[k, second]), turn[k, k]), "rad")
 
     def gaps(self, d: Floats, turns: Floats) -> Floats:
-        """As `gap` (k,)."""
+        """The sizes of many gaps at once (k,), as in `gap`."""
         k = AXES.index(self.axis)
         first, second = _others(self.axis)
         across = np.hypot(turns[:, k, first], turns[:, k, second])
@@ -158,7 +158,7 @@ class SameOrientation(Primitive):
         return Gap(math.atan2(math.hypot(*twist), float(np.trace(turn)) - 1.0), "rad")
 
     def gaps(self, d: Floats, turns: Floats) -> Floats:
-        """As `gap` (k,)."""
+        """The sizes of many gaps at once (k,), as in `gap`."""
         skew = turns - turns.transpose(0, 2, 1)
         twist = np.linalg.norm(skew[:, (2, 0, 1), (1, 2, 0)], axis=1)
         return np.asarray(np.arctan2(twist, np.trace(turns, axis1=1, axis2=2) - 1.0))

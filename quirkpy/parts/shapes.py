@@ -20,7 +20,7 @@ from quirkpy.maths.triples import Triple
 from quirkpy.maths.types import AXES, Axis, Floats, Ints, Vector, read_only
 from quirkpy.parts.checks import lengths, numbers, positive, real, word
 from quirkpy.parts.files import readable
-from quirkpy.parts.part import Part, PartError, checked, sentence_of
+from quirkpy.parts.part import Part, PartError, check_argument, checked, sentence_of
 
 #: Three principal moments, or a symmetric 3x3 matrix.
 Moments: TypeAlias = Triple | tuple[Triple, ...]
@@ -225,10 +225,7 @@ class Mesh(Shape):
             raise PartError(
                 "Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it."
             ) from error
-        try:
-            long = positive(scale)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"Mesh.load: scale {error}.") from None
+        long = check_argument("Mesh.load", "scale", scale, positive)
         place = readable(path, "Mesh.load")
         vertices, triangles = _read_triangles(trimesh, place)
         with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
@@ -256,7 +253,7 @@ def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def silence(library: str) -> Iterator[None]:
-    """What a library logs goes to those who have asked for it, and to nobody's terminal."""
+    """Keep what a library logs from the terminal; loggers that somebody has set up still get it."""
     log, silent = logging.getLogger(library), logging.NullHandler()
     log.addHandler(silent)
     try:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from typing import Any
 
-from quirkpy.parts.checks import number, optional, positive, show, text, texts
+from quirkpy.parts.checks import angle_up_to, number, optional, show, text, texts
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, checked
 
@@ -54,7 +55,7 @@ class Switch(Part):
     joints: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)
     forces: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)
     parameters: Any = checked(_parameters, default=(), kw_only=True)
-    reach: float = checked(positive, default=1e-3, kw_only=True)
+    reach: float = checked(angle_up_to(math.pi, "pi"), default=1e-3, kw_only=True)
     name: str = checked(text, default="switch", kw_only=True)
 
     def validate(self) -> None:

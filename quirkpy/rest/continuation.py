@@ -18,6 +18,7 @@ from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.controllers import freeze_commands
 from quirkpy.parts.checks import number, show
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split_directions
@@ -157,7 +158,8 @@ def members(family: Family, first: float) -> Family:
             raise PartError(
                 f"continue_equilibrium: family({p:g}) is {show(system)}, but must be a system."
             )
-        return system, (system.bodies, system.selection.joint_names)
+        still = freeze_commands(system, "continue_equilibrium")
+        return still, (system.bodies, system.selection.joint_names)
 
     def member(p: float) -> System:
         system, names = member_at(p)

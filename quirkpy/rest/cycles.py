@@ -78,8 +78,9 @@ class Ranges:
         self.low = self.high = np.zeros(0)
 
     def was_left(self, driver: Driver, row: CourseRows) -> bool:
-        """Whether the motion left, in the last stretch, where it had been; row: the last one.  The
-        first tells nothing: then it counts as having left."""
+        """Whether the motion left, in the last stretch, the ranges in which it had been.  row: the
+        last row.  After the first stretch there is nothing to compare with, and the answer is
+        yes."""
         if len(self.stretches) < 2:
             return True
         gone = self._outside(driver)

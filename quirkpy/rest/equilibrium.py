@@ -254,8 +254,8 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
 
 
 def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
-    """What is said of a minimum of energy around which not every motion dies out for certain:
-    nothing damps some of them, or their rates are hidden by rounding of faster ones."""
+    """The reason for a minimum of energy around which some motions may not die out: nothing damps
+    them, or rounding of faster motions hides how fast they die out."""
     lasting = np.flatnonzero(~found.motions.dying).tolist()
     free = [k for k in lasting if found.undamped(matrices, k)]
     if free:

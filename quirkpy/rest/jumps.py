@@ -27,8 +27,8 @@ if TYPE_CHECKING:
 
 
 class Jumps:
-    """Of the stiffness around a state: which numbers of K jump there, and what they are on either
-    side."""
+    """The jumps of the stiffness around a state: which entries of K jump, and their values on
+    either side."""
 
     def __init__(self, around: Vicinity) -> None:
         self._around = weakref.ref(
@@ -84,7 +84,7 @@ class Jumps:
 
     @cached_property
     def _changes_of_pull(self) -> Floats:
-        """What the probes change of minus what pulls (f, 8, f)."""
+        """The changes of minus the force along the coordinates that the probes cause (f, 8, f)."""
         return -self.around.by_place(self.around.pulled) - self.around.pull
 
     @cached_property

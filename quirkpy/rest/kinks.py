@@ -156,8 +156,8 @@ def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats)
 
 
 def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
-    """The bend of energy along coordinates of length one, on that side alone, and its error [1/s2]:
-    by differences of fourth order, beside those of third."""
+    """The curvature of energy along coordinates of length one, on one side, and its error [1/s2]:
+    by differences of fourth order, compared with those of third."""
     places = np.array([1.0, 2.0, 3.0, 4.0])
     step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
     pulled = (
@@ -235,8 +235,8 @@ def _circle(around: Vicinity) -> Circle:
 
 
 def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
-    """What is left, at each point of half a circle, of forces being linear between its neighbours
-    (steps, f); nothing where that is rounding."""
+    """At each point of half a circle, the difference of forces from those that are linear between
+    its neighbours (steps, f); zero where that is rounding."""
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
     size = CIRCLE_RADIUS * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size

@@ -215,8 +215,8 @@ def _joints(system: System) -> list[str]:
 
 
 def _rates(around: Vicinity, coordinate: str) -> Floats:
-    """How fast a coordinate changes along each coordinate of the vicinity (f,): also what a load
-    along it does."""
+    """Derivatives of a coordinate along each coordinate of the vicinity (f,); by them a load along
+    it acts, too."""
     k = np.array([around.state.joints.index(coordinate)])
     values = np.array(
         [around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows]
@@ -228,7 +228,8 @@ def _rates(around: Vicinity, coordinate: str) -> Floats:
 def _outputs(
     system: System, around: Vicinity, wanted: Sequence[str | Measure] | None
 ) -> tuple[Floats, tuple[str, ...]]:
-    """C (p, 2f) and names; all of x where nothing is wanted."""
+    """The matrix C (p, 2 f) and the names of its rows; the whole state where no outputs are
+    given."""
     f = around.freedoms
     if wanted is None:
         return np.eye(2 * f), tuple(f"{x}{k}" for x in ("xi", "rate") for k in range(f))

@@ -121,8 +121,8 @@ def is_far_from_equilibrium(around: Vicinity) -> bool:
 
 
 def is_balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
-    """Whether nothing pulls but where a stiffness puts it right; back: K+.  (Half way down a well
-    its stiffness is zero, and its pull the largest.)"""
+    """Whether no force is left but such as a stiffness answers; back: K+.  (Half way down a well
+    the stiffness is zero, and the force is the largest.)"""
     K = around.jumps.tangent
     left = abs(pull - K @ (back @ pull))
     return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())

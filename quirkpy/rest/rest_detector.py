@@ -161,7 +161,8 @@ class Watcher:
         )
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
-        """Kinetic energy beside the whole [J] (k,); zero below what integration resolves."""
+        """Kinetic energy beside that of the whole [J] (k,); zero where it is below what the
+        integration resolves."""
         kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, bodies_of(states))
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
@@ -312,5 +313,6 @@ class Watcher:
 
 
 def calm_from(selection: Selection) -> float:
-    """When the last schedule of what acts has come to its end [s]; until then no rest lasts."""
+    """The time at which the last schedule of the active forces ends [s]; before it no rest can
+    last."""
     return selection.calm_after

@@ -1,5 +1,4 @@
-"""Equilibria found without moving: from many seeds to whatever they lead to; and the lowest pass
-out of a well."""
+"""Equilibria found without moving, from many seeds, and the lowest pass out of a well."""
 
 from __future__ import annotations
 
@@ -14,12 +13,13 @@ import numpy as np
 from quirkpy.kernels.base.states import halves_of, state_rows
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import below, show, whole
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.census import Census
 from quirkpy.rest.cusps import Cusps
 from quirkpy.rest.equilibrium import Equilibrium, certify
@@ -274,7 +274,8 @@ class Hop(NamedTuple):
 
 
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
-    """Where a random direction leads uphill, both ways, among those that have a stiffness."""
+    """The places to which a random direction leads uphill, both ways, within the directions that
+    have a stiffness."""
     bends, modes = around.bends
     along = modes @ np.where(bends_beyond(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
     if along.any():
@@ -302,11 +303,9 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
             f"equilibria: seeds is {show(seeds)}, but must be a whole number from 1 to "
             f"{MOST_SEEDS}."
         )
-    for name, value, check in (("spread", spread, below(FARTHEST)), ("seed", seed, whole)):
-        try:
-            check(value)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"equilibria: {name} {error}.") from None
+    check_argument("equilibria", "seed", seed, whole)
+    check_argument("equilibria", "spread", spread, below(FARTHEST))
+    doubt_spread(state, spread)
     base = Vicinity(system.clusters, hold_at_latches(system.clusters, state))
     met, rng = Met(), np.random.default_rng(seed)
     cusps, box = search_around(base, seeds, rng, spread, met), RangeBox(base)
@@ -319,6 +318,14 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
     return Equilibria(
         found, hits, seeds, met.lost, met.places, len(met.hops) + left, missing, doubtful, met.open
     )
+
+
+def doubt_spread(state: State, spread: float) -> None:
+    """Warn of a spread that looks like degrees, unless bodies lie so far apart that it is within a
+    turn around all of them: then it may be meant in metres."""
+    apart = float(np.linalg.norm(np.ptp(state.r, axis=0))) if len(state.r) else 0.0
+    if spread > 2.0 * math.pi * apart:
+        doubt_degrees("equilibria: spread", spread)
 
 
 def count_missing(
@@ -407,7 +414,8 @@ def at_one(a: Vicinity, b: Vicinity) -> bool:
 
 
 def as_high(a: Vicinity, b: Vicinity) -> bool:
-    """Whether two equilibria have one energy, but for what places nearly the same may differ."""
+    """Whether two equilibria have the same energy, to within what small differences of their places
+    make."""
     stiffest = float(a.principal[1].max(initial=0.0)) * float(
         a.layout.selection.tables.body_mass.sum()
     )
@@ -418,7 +426,7 @@ def as_high(a: Vicinity, b: Vicinity) -> bool:
 
 
 def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
-    """Whether two equilibria are of one family, along what is neutral."""
+    """Whether two equilibria belong to one family, along neutral directions."""
     if not (one.neutral and two.neutral and a.freedoms == b.freedoms):
         return False
     still = [np.max([np.linalg.norm(halves_of(mode.shape), axis=2) for mode in e.neutral],
@@ -483,7 +491,8 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 
 
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
-    """Whether a way down from a top along what energy falls along ends at a bottom."""
+    """Whether the way down from a top, along a direction in which energy falls, ends at a
+    bottom."""
     bends, modes = top.bends
     for mode in modes.T[(bends < 0.0) & bends_beyond(top, LEVEL_BEND)]:
         for sense in (1.0, -1.0):

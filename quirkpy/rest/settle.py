@@ -24,7 +24,7 @@ from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import number, share, show, small, whole
 from quirkpy.parts.event import Event
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
 from quirkpy.rest.newton import Polished, polish, rests, size_of
@@ -106,7 +106,7 @@ class Rule:
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
-    """What `settle` is asked for, also where nothing will have to move."""
+    """Refuse arguments of `settle` that make no sense, also where nothing will have to move."""
     check_settings(rule.duration, rule.settings)
     if not isinstance(rule.stop, Sequence):
         raise PartError(
@@ -119,10 +119,7 @@ def check_rule(rule: Rule, evaluations: object) -> None:
         ("seed", rule.seed, whole),
     )
     for name, value, check in checks:
-        try:
-            check(value)
-        except (TypeError, ValueError) as error:
-            raise PartError(f"settle: {name} {error}.") from None
+        check_argument("settle", name, value, check)
     if not (type(evaluations) is int and evaluations > 0):
         raise PartError(
             f"settle: evaluations is {show(evaluations)}, but must be a whole number above zero."

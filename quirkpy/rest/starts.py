@@ -99,8 +99,8 @@ def random_corner(around: Vicinity, rng: np.random.Generator, corners: list[Floa
 
 
 def advance_coordinate(around: Vicinity, c: int, by: float) -> Vicinity:
-    """The place where one joint coordinate is farther on by so much [rad], [m]; the others as they
-    were, where they can."""
+    """The place where one joint coordinate is larger by some amount [rad], [m], and the others, as
+    far as the joints allow, are unchanged."""
     target = values_of(around)
     target[c] += by
     return drive_to(around, target, c)

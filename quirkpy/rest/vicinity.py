@@ -429,9 +429,9 @@ class Vicinity:
         return values[order], axes[:, order]
 
     def rises(self, xi: Floats) -> Floats:
-        """The work [J] that it takes to go to some coordinates (k, f) along the joints, whatever
-        forces do there, also those without a potential energy and those that are felt as the whole
-        turns; exact to second order (k,)."""
+        """The work [J] of moving to some coordinates (k, f) along the joints against all forces,
+        including those without a potential energy and those that change as the whole turns; exact
+        to second order (k,)."""
         shares = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None, None]
         k, n = len(xi), len(self.rows)
         answers = self.answers(
@@ -515,7 +515,7 @@ class Vicinity:
         state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(with_ledger(rows))
-        made = state_at(s, time, every, self.near, s.held, further=s.further)
+        made = state_at(s, time, every, self.near, s.held, further=s.further, controls=s.controls)
         return made.next_to(self._angles)
 
     @cached_property

@@ -5,14 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import Any
 
+from quirkpy.mechanics.measures import WXYZ, measure_of
+from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
+from quirkpy.parts.controller import Controller
+from quirkpy.parts.fields import HillFrame
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables import Tables
 
-KINDS = (Body, Force, Sensor, BaseJoint)
+KINDS = (Body, Force, Sensor, BaseJoint, Controller)
 
 
 def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
@@ -21,7 +26,8 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
             raise PartError(
-                f"Multibody: {show(part)} is neither a body nor a joint, a force or a sensor."
+                f"Multibody: {show(part)} is neither a body nor a joint, a force, a sensor or a "
+                "controller."
             )
         if part.name in named:
             raise PartError(
@@ -36,6 +42,36 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     for part in (*parts, *candidates):
         for other in _references(part):
             _check_reference(part, other, named)
+
+
+def check_controllers(tables: Tables) -> None:
+    """What controllers read can be measured; what they drive the tables have found."""
+    for controller in tables.controllers:
+        for name in controller.reads:
+            try:
+                measure_of("reads", tables, name)
+            except PartError as error:
+                raise controller.refuse(str(error)) from None
+        _check_wheels(controller, tables)
+        for name, _ in controller.quantum:
+            if measure_of("quantum", tables, name).parts == WXYZ:
+                raise controller.refuse(
+                    f"quantum names {name!r}, but orientations have no whole multiples; leave it "
+                    "out."
+                )
+
+
+def _check_wheels(controller: Controller, tables: Tables) -> None:
+    """Refuse wheels to be driven where their momentum would have to turn with N."""
+    frames = [force for force in tables.forces if isinstance(force, HillFrame)]
+    wheels = [force.name for force in tables.forces if isinstance(force, ReactionWheel)]
+    for name in controller.drives:
+        if frames and name.rpartition(".")[0] in wheels:
+            raise controller.refuse(
+                f"it drives {name!r}, whose momentum would have to turn with HillFrame "
+                f"{frames[0].name!r}, which it is not known to do; let GravityGradient act on an "
+                "Orbit instead."
+            )
 
 
 def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]) -> None:

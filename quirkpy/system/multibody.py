@@ -15,6 +15,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import Catch, catch
 from quirkpy.motion.cases import Cases, Chosen
+from quirkpy.motion.controllers import freeze_commands
 from quirkpy.motion.course import Keep
 from quirkpy.motion.move import Progress, move
 from quirkpy.motion.runs import Runs, fly_many
@@ -31,15 +32,15 @@ from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
-from quirkpy.system.checks import check_parts
+from quirkpy.system.checks import check_controllers, check_parts
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
 
 
 class Multibody(System):
-    """Bodies, the joints and forces that act on them, and sensors: ``Multibody(hub, arm, hinge,
-    gravity)``.
+    """Bodies, the joints and forces that act on them, sensors and controllers:
+    ``Multibody(hub, arm, hinge, gravity)``.
 
     candidates: joints and forces that may act later; they are compiled along, but their ends need
     not meet now. start: the state in which the system begins (default: the poses with which the
@@ -61,6 +62,7 @@ class Multibody(System):
         if start is not None:
             start.check_turns()
         super().__init__(listed, later, start)
+        check_controllers(self.tables)
         held = self.holding_here()
         vars(self).update(vars(held))
         at = self.instant()
@@ -165,7 +167,7 @@ class Multibody(System):
             settings=Settings(rtol=rtol, atol=atol, method=method, keep=keep, max_steps=most),
         )  # fmt: skip
         check_rule(rule, evaluations)
-        return settle(begun, rule)
+        return settle(freeze_commands(begun, "settle"), rule)
 
     def equilibria(
         self, state: State | None = None, *, seeds: int = 30, seed: int = 0, spread: float = 3.0
@@ -180,7 +182,11 @@ class Multibody(System):
         these holding.  The search may miss some: `unseen` of the result says which share at most,
         in nine of ten searches."""
         return search.equilibria(
-            self, self.initial if state is None else state, seeds, seed, spread
+            freeze_commands(self, "equilibria"),
+            self.initial if state is None else state,
+            seeds,
+            seed,
+            spread,
         )
 
     def saddle(self, equilibrium: Equilibrium, *, directions: int = 3) -> Saddle | None:
@@ -190,7 +196,7 @@ class Multibody(System):
         directions: so many of its softest modes are climbed, both ways, and four times as many
         places around are searched for passes from which a way leads down to the bottom (see
         `equilibria`)."""
-        return search.saddle(self, equilibrium, directions)
+        return search.saddle(freeze_commands(self, "saddle"), equilibrium, directions)
 
     def linearize(
         self,
@@ -212,7 +218,7 @@ class Multibody(System):
         drift, or turn as a whole that does not turn yet."""
         at = self.initial if state is None else state
         self.check_state("linearize", at)
-        return linearize(self, at, inputs, outputs, rigid)
+        return linearize(freeze_commands(self, "linearize"), at, inputs, outputs, rigid)
 
     def caught(self, state: State | None = None) -> Catch:
         """The state just after the active joints have taken hold of one that moves against them,

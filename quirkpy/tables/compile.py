@@ -13,6 +13,7 @@ from quirkpy.maths.triples import Nine
 from quirkpy.maths.types import Floats, Ints, Vector
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import show
+from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.formulas import CompiledFunction, flat
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
@@ -20,6 +21,7 @@ from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.drives import drive_forces, renew_drive
 from quirkpy.tables.tables import (
     ANGLE,
     BOTH_WAYS,
@@ -62,6 +64,7 @@ def compile(parts: Iterable[Part]) -> Tables:
         [p for p in listed if isinstance(p, BaseJoint)],
         [p for p in listed if isinstance(p, Force)],
         [p for p in listed if isinstance(p, Sensor)],
+        [p for p in listed if isinstance(p, Controller)],
     ).build()
 
 
@@ -117,7 +120,7 @@ class _Builder:
 
     def __init__(
         self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint],
-        forces: Sequence[Force], sensors: Sequence[Sensor],
+        forces: Sequence[Force], sensors: Sequence[Sensor], controllers: Sequence[Controller],
     ) -> None:  # fmt: skip
         self.bodies, self.fixed, self.joints, self.forces, self.sensors = (
             bodies,
@@ -126,6 +129,8 @@ class _Builder:
             forces,
             sensors,
         )
+        self.controllers = controllers
+        self.driven, self.drives = drive_forces(controllers, forces, joints)
         self.body_row = {b.name: k for k, b in enumerate(bodies)}
         self.joint_row = {joint.name: k for k, joint in enumerate(joints)}
         pairs = [(joint.name, c.name) for joint in joints for c in joint.coordinates]
@@ -140,7 +145,8 @@ class _Builder:
         blocks |= {**self._sites(), **self._schedules()}  # last: the others have filled these lists
         return Tables(
             bodies=tuple(self.bodies), fixed=tuple(fixed), joints=tuple(self.joints),
-            forces=tuple(self.forces), sensors=tuple(self.sensors), **blocks,
+            forces=tuple(self.forces), sensors=tuple(self.sensors),
+            controllers=tuple(self.controllers), drives=self.drives, **blocks,
         )  # fmt: skip
 
     def add_site(self, site: Site | None) -> int:
@@ -224,7 +230,8 @@ class _Builder:
 
     def _elements(self) -> dict[str, Any]:
         """Of the forces first, then those of the joints."""
-        made = [force.elements_among(self.joints) for force in self.forces]
+        forces = [self.driven.get(force.name, force) for force in self.forces]
+        made = [force.elements_among(self.joints) for force in forces]
         own = [joint.elements() for joint in self.joints]
         elements = [element for some in (*made, *own) for element in some]
         first = sum(map(len, made))
@@ -284,7 +291,23 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     for name, k, part in parts:
         lists[name][k] = part
     changed: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
-    return dataclasses.replace(tables, **arrays, **changed)
+    made = dataclasses.replace(tables, **arrays, **changed)
+    return _rewrite_drives(made) if made.controllers else made
+
+
+def _rewrite_drives(t: Tables) -> Tables:
+    """Tables of which forces have changed in their numbers: so do what makes knots of commands of
+    them, and what holds until the first."""
+    force_of, values = {force.name: force for force in t.forces}, t.knot_value.copy()
+    made = tuple(
+        tuple(renew_drive(drive, force_of[drive.force], t.joints) for drive in some)
+        for some in t.drives
+    )
+    for drive in (drive for some in made for drive in some):
+        value = np.atleast_1d(getattr(force_of[drive.force], drive.field))
+        for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
+            values[t.knots(s)] = matrix @ value
+    return dataclasses.replace(t, knot_value=values, drives=made)
 
 
 def rewrite_arrays(

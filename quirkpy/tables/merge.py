@@ -21,6 +21,7 @@ from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.rotations import cross, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.force import kinds_where
+from quirkpy.tables.commands import turn_drive
 from quirkpy.tables.tables import (
     CALLBACK_ROW,
     PUSH,
@@ -252,13 +253,16 @@ class _Composer:
         stops = np.flatnonzero(t.element_kind == STOP)
         stops = stops[self._within()[t.element_joint[stops]]]
         numbers[stops, 0] -= STOP_SLACK * numbers[stops, 1]
+        turns = dict[int, Floats]()
         for e in np.flatnonzero((t.element_kind == PUSH) & (numbers[:, 6] != 0.0)):
             turn = self.axes[t.site_body[t.element_site1[e]]]
             numbers[e, :3], numbers[e, 3:6] = turn @ numbers[e, :3], turn @ numbers[e, 3:6]
-            for s in t.element_schedule[e][t.element_schedule[e] >= 0]:
+            for s in t.element_schedule[e][t.element_schedule[e] >= 0].tolist():
+                turns[s] = turn
                 for mine in map(t.knots, t.leading(s)):
                     knots[mine] = knots[mine] @ turn.T
-        return {"element_numbers": numbers, "knot_value": knots}
+        drives = tuple(tuple(turn_drive(t, drive, turns) for drive in some) for some in t.drives)
+        return {"element_numbers": numbers, "knot_value": knots, "drives": drives}
 
 
 @functools.lru_cache(maxsize=1024)

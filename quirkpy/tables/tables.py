@@ -17,6 +17,7 @@ from quirkpy.maths.cached import Value, cached_property, once
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.body import Body
+from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import ELEMENT_KINDS, Force
 from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import BaseJoint
@@ -24,6 +25,7 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS
 from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.drives import Drive
 from quirkpy.tables.frame import check_frame
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
@@ -42,7 +44,7 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
         "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     ),
 )  # fmt: skip
-JOINT_LAW, SERVO, TAPE = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape"))
+JOINT_LAW, SERVO, TAPE, MOTOR = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape", "motor"))
 #: The number of a stop that says whether it is a latch.
 STOP_LATCH = 4
 #: Those whose law is a user's machine code.
@@ -71,6 +73,8 @@ class Tables(FrozenRecord):
     joints: tuple[BaseJoint, ...]
     forces: tuple[Force, ...]
     sensors: tuple[Sensor, ...]
+    controllers: tuple[Controller, ...]
+    drives: tuple[tuple[Drive, ...], ...]  # of each controller what it drives
 
     body_mass: Floats  # [kg] (nb,)
     body_inertia: Floats  # about the mass centre, body axes [kg m2] (nb, 3, 3)
@@ -108,7 +112,7 @@ class Tables(FrozenRecord):
 
     force_element: Ints  # elements of force f: from force_element[f] to [f + 1] (n_forces + 1,)
     joint_element: Ints  # those of joint j: joint_element[j] .. joint_element[j + 1] (nj + 1,)
-    element_kind: Ints  # UNIFORM ... TAPE (ne,)
+    element_kind: Ints  # UNIFORM ... MOTOR (ne,)
     element_force: Ints  # the force that it belongs to; -1: to a joint (ne,)
     element_site1: Ints  # -1: none (ne,)
     element_site2: Ints  # -1: none (ne,)
@@ -222,6 +226,11 @@ class Tables(FrozenRecord):
         check_frame([self.forces[k] for k in made.forces])
         return made
 
+    def commanded(self, drive: Drive) -> list[int]:
+        """The schedules that stand for what a controller drives."""
+        first = int(self.force_element[self.force_index[drive.force]])
+        return [int(self.element_schedule[first + k, j]) for k, j in drive.slots]
+
     def knots(self, s: int) -> slice:
         """The knots of a schedule."""
         return slice(int(self.schedule_knot[s]), int(self.schedule_knot[s + 1]))
@@ -323,6 +332,12 @@ class Selection(FrozenRecord):
         return chosen[acts[tables.element_joint[chosen]]]
 
     @cached_property
+    def laws(self) -> Ints:
+        """Which of these elements are laws that users have written."""
+        kinds = self.tables.element_kind[self.elements]
+        return np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
+
+    @cached_property
     def turning_between(self) -> dict[int, tuple[float, float]]:
         """Angles with two stops no more than a turn apart, by the number of their coordinate: both
         bounds [rad]."""
@@ -348,10 +363,22 @@ class Selection(FrozenRecord):
         return tuple(int(s) for s in np.concatenate(named) if s >= 0)
 
     @cached_property
+    def controllers(self) -> Ints:
+        """Numbers of the controllers that act: those of which any part that they drive does."""
+        acting = {self.tables.force_names[k] for k in self.forces}
+        some = enumerate(self.tables.drives)
+        return np.array(
+            [k for k, drives in some if any(drive.force in acting for drive in drives)],
+            dtype=np.int64,
+        )
+
+    @cached_property
     def knots(self) -> Floats:
-        """Times at which schedules of what acts have knots [s], rising."""
+        """Times at which schedules of what acts have knots [s], rising; not those of commands,
+        which controllers set."""
         t = self.tables
-        leaves = [leaf for s in self.schedules for leaf in t.leaves(s)]
+        commanded = {s for some in t.drives for drive in some for s in t.commanded(drive)}
+        leaves = [leaf for s in self.schedules if s not in commanded for leaf in t.leaves(s)]
         given = [t.knots(s) for s in leaves if t.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)]
         times = [t.knot_time[knots] for knots in given]
         return np.unique(np.concatenate(times)) if times else np.zeros(0)

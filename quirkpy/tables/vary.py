@@ -1,4 +1,4 @@
-"""The same tables with masses, strengths of forces and places of joints that differ from what was
+"""Tables with masses, strengths of forces and places of joints other than those that were
 written."""
 
 from __future__ import annotations

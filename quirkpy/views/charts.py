@@ -12,6 +12,8 @@ from quirkpy.views.drawing import DASHES, LINES, PALE, Drawing, blank, style
 #: Inches: a panel alone, one of several beside each other, its height, and room for the legend and
 #: a letter of it.
 ALONE, BESIDE, PANEL_HEIGHT, LEGEND, LETTER = 5.0, 3.3, 2.2, 0.7, 0.075
+#: Width of a bar, and of several that stand beside each other for one time, at most [points].
+BAR, BARS = 4.0, 12.0
 #: Letters of a label that have room beside a panel.
 LONG = 24
 
@@ -62,12 +64,22 @@ def _curve(axes: Any, panel: Panel, k: int) -> None:
         "label": line.name,
     }
     if panel.kind == "bars":
-        axes.vlines(panel.x, 0.0, line.values, color=LINES[k], linewidth=4.0, label=line.name)
+        colour, beside = LINES[k % len(LINES)], k - 0.5 * (len(panel.lines) - 1)
+        wide = min(BAR, BARS / len(panel.lines))
+        bars = axes.vlines(panel.x, 0.0, line.values, color=colour, linewidth=wide, label=line.name)
+        bars.set_transform(axes.transData + _shift(axes, wide * beside))
         axes.axhline(0.0, color=PALE, linewidth=0.8)
     elif panel.kind == "log":
         axes.semilogy(panel.x, line.values, marker=".", markersize=3.0, linewidth=0.7, **look)
     else:
         axes.plot(panel.x, line.values, **look)
+
+
+def _shift(axes: Any, points: float) -> Any:
+    """So many points to the right."""
+    from matplotlib.transforms import ScaledTranslation
+
+    return ScaledTranslation(points / 72.0, 0.0, axes.figure.dpi_scale_trans)
 
 
 def _moments(axes: Any, panel: Panel, named: bool) -> None:

@@ -10,6 +10,7 @@ import numpy as np
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.impulses import shocks
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show
@@ -17,7 +18,16 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 
 Chart: TypeAlias = Literal[
-    "joints", "energy", "power", "states", "momenta", "drift", "reactions", "phase"
+    "joints",
+    "energy",
+    "power",
+    "states",
+    "momenta",
+    "drift",
+    "reactions",
+    "impulses",
+    "phase",
+    "commands",
 ]
 #: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more
 #: some are left out.
@@ -32,6 +42,8 @@ SHOWN_ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
+#: Units of what may be commanded.
+UNITS = {"force": "N", "thrust": "N", "torque": "N m", "momentum": "N m s"}
 PREFIXES = (
     (1e9, "G"),
     (1e6, "M"),
@@ -200,11 +212,11 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """What the spacecraft supplies, and what dampers take; of a run with switches also the work
-    of each; of a replay what joints draw as they change."""
+    of each, and what joints and latches draw as they change."""
     supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
     lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
-    if isinstance(run, Replay) and run.changes:
+    if isinstance(run, JoinedTrajectory) and run.changes:
         panels += changing(run)
     if isinstance(run, JoinedTrajectory):
         work, at = (
@@ -220,7 +232,7 @@ def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     return Sheet(tuple(panels), 1)
 
 
-def changing(run: Replay) -> list[Panel]:
+def changing(run: JoinedTrajectory) -> list[Panel]:
     """What joints draw as they take hold and let go: the energy so far, and the power of those that
     state one, with all its edges."""
     drawn = [Line("drawn by joints", run.changed)]
@@ -426,8 +438,46 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     return Sheet(tuple(panels[2 * i + j] for j in range(2) for i in range(n)), n)
 
 
+def commands(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """What controllers have commanded, a panel for each drive: a step at each sample."""
+    records = {record.name: record for record in run.course.records}
+    if not records:
+        raise PartError("plot: there are no controllers here.")
+    panels = []
+    for name in some("controllers", list(records), of, LINES):
+        record = records[name]
+        ends = np.append(record.t[1:], run.t[-1])
+        t = np.stack([record.t, ends], axis=1).ravel()
+        for drive, values in zip(record.drives, record.command, strict=True):
+            steps = np.repeat(values.reshape(len(record.t), -1), 2, axis=0)
+            quantity = drive.rpartition(".")[2]
+            lines = of_axes(drive, steps) if values.ndim > 1 else [Line(drive, steps[:, 0])]
+            unit = UNITS.get(quantity, "1")
+            panels.append(panel(f"{name}: {drive}", quantity, unit, t, lines, run))
+    return Sheet(tuple(panels), 1)
+
+
+def impulses(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
+    """The largest impulse that each joint and stop gave to any body, wherever velocities jumped."""
+    known = list(dict.fromkeys(impact.joint for impact in run.impacts))
+    if not known:
+        raise PartError("plot: no velocity jumps in this run, so there are no impulses.")
+    names, times = some("joints", known, of, LINES), np.unique([one.t for one in run.impacts])
+    sizes = {name: np.full((2, len(times)), np.nan) for name in names}
+    for t in times:
+        given = shocks(tuple(one for one in run.impacts if one.t == t and one.joint in sizes))
+        for name, shock in given.items():
+            sizes[name][:, times == t] = np.array(shock)[:, None]
+    made = []
+    for i, (word, unit) in enumerate((("force impulse", "N s"), ("couple impulse", "N m s"))):
+        lines = [Line(name, both[i]) for name, both in sizes.items()]
+        made.append(panel("Impulses", word, unit, times, lines, run)._replace(kind="bars"))
+    return Sheet(tuple(made), 1)
+
+
 CHARTS: dict[Chart, Callable[[Trajectory, Sequence[str] | None], Sheet]] = {
     "joints": joints, "energy": energy, "power": power, "states": states, "momenta": momenta,
-    "drift": drift, "reactions": reactions, "phase": phase,
+    "drift": drift, "reactions": reactions, "impulses": impulses, "phase": phase,
+    "commands": commands,
 }  # fmt: skip
 assert tuple(CHARTS) == get_args(Chart)

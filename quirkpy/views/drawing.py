@@ -91,10 +91,10 @@ def check_path(path: str | os.PathLike[str], what: str) -> Path:
 
 
 class Drawing:
-    """A picture: ``drawing.save("energy.svg")``, and as the last line of a notebook's cell it shows
-    itself.
+    """A picture: ``drawing.save("energy.svg")``; as the last line of a cell of a notebook it is
+    shown.
 
-    figure: the `matplotlib.figure.Figure`, for whatever else one wants of it.  No window and no
+    figure: the `matplotlib.figure.Figure`, for further changes.  No window and no
     `pyplot` is involved."""
 
     def __init__(self, figure: Any) -> None:

@@ -1,4 +1,4 @@
-"""A run as plain arrays for whoever shows it elsewhere, in another process or another program."""
+"""A run as plain arrays that can be shown in another process or by another program."""
 
 from __future__ import annotations
 

@@ -40,8 +40,7 @@ class Keyframes(NamedTuple):
     missed: tuple[float, float]
 
     def at(self, t: float) -> tuple[Floats, Floats]:
-        """Poses at a time, as whoever shows the motion finds them: positions (n, 3), orientations
-        (n, 4)."""
+        """Poses at a time, as keyframes give them: positions (n, 3), orientations (n, 4)."""
         k = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         r, q = self.between(np.array([k]), np.array([t]))
         return r[0], q[0]

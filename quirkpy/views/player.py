@@ -1,5 +1,5 @@
-"""Draws a film with VPython, or whatever has the same objects: a scene, buttons, and the energy
-beside it."""
+"""A player of films with VPython, or with a module that has the same objects: a scene, buttons, and
+the energy beside it."""
 
 from __future__ import annotations
 

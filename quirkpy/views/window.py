@@ -31,6 +31,8 @@ OPENED = "opened"
 HERE = "127.0.0.1"
 #: Bytes that say how long the film is.
 LENGTH = 8
+#: So long [s] pages wait for their socket; after that they may as well say that they have none.
+SOCKET_PATIENCE = 60.0
 
 
 def show(
@@ -78,7 +80,7 @@ def check_browser() -> None:
 
 
 def free_port() -> int:
-    """A port of this machine that nobody uses."""
+    """A free port of this machine."""
     with socket.socket() as one:
         one.bind((HERE, 0))
         return int(one.getsockname()[1])
@@ -155,23 +157,35 @@ def _first_line(child: subprocess.Popen[bytes]) -> None:
 
 # --- the other process ----------------------------------------------------------------------------
 def bind_locally() -> None:
-    """From now on servers of this process listen to this machine alone."""
+    """From now on servers of this process listen to this machine alone, and pages are served when
+    the socket is there to which they will talk.
+
+    A page asks for its socket once; asked too early, as on a busy machine, it would stay empty for
+    ever.  A browser may also open connections on which it says nothing yet, so each connection has
+    a thread."""
     import asyncio.base_events
     import http.server
 
     loop: Any = asyncio.base_events.BaseEventLoop
-    web: Any = http.server.HTTPServer
-    create, begin = loop.create_server, web.__init__
+    web: Any = http.server
+    create, listening = loop.create_server, threading.Event()
 
     async def create_server(
         self: Any, factory: Callable[[], Any], host: Any = None, *rest: Any, **more: Any
     ) -> Any:
-        return await create(self, factory, HERE, *rest, **more)
+        server = await create(self, factory, HERE, *rest, **more)
+        listening.set()
+        return server
 
-    def __init__(self: Any, address: tuple[str, int], *rest: Any, **more: Any) -> None:
-        begin(self, (HERE, address[1]), *rest, **more)
+    class Pages(http.server.ThreadingHTTPServer):
+        def __init__(self, address: tuple[str, int], *rest: Any, **more: Any) -> None:
+            super().__init__((HERE, address[1]), *rest, **more)
 
-    loop.create_server, web.__init__ = create_server, __init__
+        def serve_forever(self, poll_interval: float = 0.5) -> None:
+            listening.wait(SOCKET_PATIENCE)
+            super().serve_forever(poll_interval)
+
+    loop.create_server, web.HTTPServer = create_server, Pages
 
 
 def end_with_parent() -> None:

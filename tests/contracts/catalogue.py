@@ -110,6 +110,8 @@ FORCES: tuple[qp.Force, ...] = (
     qp.Servo("hold", HINGE, target=0.3, stiffness=3.0, damping=0.4),
     qp.Servo("lead", HINGE, target=LEAD, stiffness=3.0, damping=0.4, limit=1.5),
     qp.TapeSpring("tape", HINGE, stiffness=4.0, peak=(1.0, 0.5), plateau=(0.4, 0.5), damping=0.1),
+    qp.Motor("motor", HINGE, torque=0.7),
+    qp.Motor("winder", SLEEVE, coordinate="travel", force=qp.Sine(0.4, 2.0, 0.3, 0.1)),
     qp.ViscousHinges(0.3),
     qp.SprungHinges(1.5, rest=0.7),
     qp.JointFriction("rub", HINGE, coefficient=0.3, preload=20.0, radius=0.02, slip=0.5),
@@ -214,6 +216,7 @@ UNWRITTEN: tuple[qp.Part, ...] = (qp.When("level", abs), BOWL)
 #: Classes that nobody makes an object of.
 BASES = (
     qp.Part,
+    qp.Controller,
     qp.Joint,
     qp.GeneralJoint,
     qp.Force,

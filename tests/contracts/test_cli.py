@@ -15,6 +15,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.cli import main
+from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.compiled import NOTICE
 from tests.doomed import wait_for
 from tests.motion import floating_chain
@@ -132,6 +133,12 @@ def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert way["nodes"] == ["n1", "n0"]
     assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
+    answered(capsys, "plan", "pair.db", "n0", "n1", "--out", "way.npz", "--report", "way.html")
+    flown = qp.Trajectory.load("way.npz")
+    assert isinstance(flown, Replay)
+    assert flown.supplied == pytest.approx(0.0005, rel=1e-6)
+    assert "n0" in Path("way.html").read_text(encoding="utf-8")
+    assert "none" in failing(capsys, "plan", "pair.db", "n0", "n1", "--out", "none/way.npz")
     assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
     assert main(["plan", "pair.db", "n0", "n9"]) == 1
     assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1\n"
@@ -302,6 +309,30 @@ def test_kernels_are_compiled_beforehand(capsys: pytest.CaptureFixture[str]) -> 
     }
     again = in_json(capsys, "warm", "--workers", "2")
     assert (again["compiled"], again["ready"]) == (0, done["ready"])
+
+
+@pytest.mark.slow
+@pytest.mark.xdist_group("package")
+@pytest.mark.parametrize("defined", ["study", "system"])
+def test_what_one_file_calls_is_compiled_beforehand(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path, defined: str
+) -> None:
+    file = tmp_path / "one.py"
+    made = {"study": "pair", "system": "hang_cube"}[defined]
+    file.write_text(f"from quirkpy.warm import {made}\n{defined} = {made}()\n")
+    done = in_json(capsys, "warm", str(file))
+    assert done["missing"] == []
+    assert "step.integrator.advance" in done["ready"]
+    assert ("step.responses.respond" in done["ready"]) == (defined == "study")
+    assert in_json(capsys, "warm", str(file), "--workers", "1")["compiled"] == 0
+
+
+def test_a_file_with_nothing_to_compile_for(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    (tmp_path / "empty.py").write_text("")
+    assert "does not define `system`" in failing(capsys, "warm", str(tmp_path / "empty.py"))
+    assert "there is no file" in failing(capsys, "warm", str(tmp_path / "none.py"))
 
 
 def test_a_processor_for_which_nothing_is_shipped(

@@ -135,6 +135,27 @@ def test_phase_and_power(run: qp.Trajectory) -> None:
     assert (taken[1:] @ dt) == pytest.approx(run.dissipated[-1], rel=1e-12)
 
 
+def test_impulses_are_those_of_the_run() -> None:
+    """A wing that is caught: bars at the time of the catch, of the hinge and of its latch."""
+    hub = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, fixed=True)
+    arm = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0))
+    hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0), axis=(0, 0, 1))
+    spring = qp.HingeSpring("spring", hinge, stiffness=0.05, rest_angle=2.0)
+    latch = qp.Latch("latch", hinge, at=1.0, sense=+1)
+    run = qp.Multibody(hub, arm, hinge, spring, latch).simulate(3.0)
+    force, couple = sheet_of(run, ["impulses"]).panels
+    (event,) = run.events
+    for panel, which in ((force, 0), (couple, 1)):
+        np.testing.assert_array_equal(panel.x, [event.t])
+        assert panel.kind == "bars"
+        for name, values in lines(panel).items():
+            assert values[0] * unit(panel) == pytest.approx(run.shocks[name][which], rel=1e-12)
+    assert set(lines(force)) == {"hinge", "latch"}
+    run.plot("impulses", "energy")
+    with pytest.raises(qp.PartError, match="no velocity jumps"):
+        qp.Multibody(hub, arm, hinge, spring).simulate(0.1).plot("impulses")
+
+
 def test_a_replay_shows_each_leg(replay: Replay) -> None:
     """Switching puts in 0.5 mJ at the start of each leg; dampers and the lock take it; hinges act
     in one leg each."""

@@ -32,7 +32,7 @@ many = pytest.mark.parametrize("seed", SEEDS)
 #: Forces without a potential, and forces whose wrenches on the two bodies do not balance.
 WITHOUT_POTENTIAL = (
     qp.Damper, qp.Load, qp.JointDamper, qp.ViscousHinges, qp.JointFriction, qp.Thruster,
-    qp.ReactionWheel, qp.GravityGradient,
+    qp.ReactionWheel, qp.GravityGradient, qp.Motor,
 )  # fmt: skip
 DRIVEN = ("coils", "field on the way", "spark", "lead")
 #: All forces, and kinds of them that the catalogue does not have: potentials of one's own, charges

@@ -37,6 +37,8 @@ TEXTS = {".py", ".md", ".cfg", ".toml", ".in", ".txt", ".yml", ".yaml", ""}
 
 #: Modules that may import each other, at most.
 LARGEST_GROUP = 2
+#: More modules than these in one folder have layers among them.
+LARGEST_ROOM = 12
 PRIVATE = re.compile(r"_(?!.*__$)\w")
 OF_TUPLES = {"_replace", "_asdict", "_fields", "_field_defaults"}
 #: Private names of Python's own library for which it has no others.
@@ -165,6 +167,11 @@ def test_doors_are_the_only_exception_to_the_contract() -> None:
         ignored = part["ignore_imports"].split("\n")[1:]
         assert all(line.startswith("quirkpy.doors -> ") for line in ignored), part.name
         assert part.getboolean("exhaustive")
+    layered = {part["containers"] for part in layers}
+    for folder in {path.parent for path in SOURCES}:
+        modules = [path for path in folder.glob("*.py") if path.stem != "__init__"]
+        if len(modules) > LARGEST_ROOM:
+            assert ".".join(folder.relative_to(ROOT).parts) in layered, f"{folder} has no layers"
 
 
 @every_source
@@ -394,7 +401,7 @@ PARTICIPLE = re.compile(
 )
 
 
-#: Functions by which pickles make their objects, so that pickles of earlier versions can be read.
+#: Functions by which pickles make their objects: what a pickle says, not what is done.
 IN_PICKLES = (
     "quirkpy/explore/scope/scope.py: _restored",
     "quirkpy/rest/reason.py: shared",
@@ -417,6 +424,7 @@ def test_functions_are_not_called_by_participles() -> None:
 #: What a docstring does not begin with: words that mean something of which only another speaks.
 LEANING = re.compile(
     r"(The same|Those|That|These|They|Them|Their|Its|It|He|Him|His|As above|Likewise|Nobody|See"
+    r"|As (it|they|one|`)|Whatever|Such"
     r"|All of (it|that|them)|(Some|One|Each|None|Most) of (them|those|these)|One for each"
     r"|(What|How|Where|Whether|Why|When|Which|As far as) (it|its|they|their|that|those))\b"
 )
@@ -424,9 +432,9 @@ LEANING = re.compile(
 
 def docstrings(path: Path) -> Iterator[tuple[str, str]]:
     for node in ast.walk(tree(path)):
-        described = isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
-        if described and (text := ast.get_docstring(node)) is not None:
-            yield node.name, text
+        kinds = ast.Module | ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+        if isinstance(node, kinds) and (text := ast.get_docstring(node)) is not None:
+            yield getattr(node, "name", "the module"), text
 
 
 @every_source
@@ -436,7 +444,15 @@ def test_every_docstring_can_be_read_alone(path: Path) -> None:
 
 
 def test_leaning_openings_are_found() -> None:
-    for text in ("The same, carried.", "Those of the first.", "What it was made of.", "See `a`."):
+    for text in (
+        "As `gap` (k,).",
+        "As it is called.",
+        "Such a thing.",
+        "The same, carried.",
+        "Those of the first.",
+        "What it was made of.",
+        "See `a`.",
+    ):
         assert LEANING.match(text), text
     for text in ("Seen from above.", "What a run left.", "Items of a list.", "Thosed."):
         assert not LEANING.match(text), text

@@ -14,10 +14,13 @@ import typing
 from collections.abc import Callable
 from pathlib import Path
 from types import SimpleNamespace
-from typing import Any
+from typing import Any, NamedTuple
+from unittest import mock
 
 import numba
+import numpy as np
 import pytest
+from numba.core.datamodel import registry
 from numba.extending import is_jitted
 
 import quirkpy as qp
@@ -25,9 +28,10 @@ import quirkpy.kernels
 from benchmarks.variants import AFRESH
 from quirkpy.kernels.base import ingredients, machine_code
 from quirkpy.kernels.base.compiled import GIVEN, Notice, forget_stale_machine_code
+from quirkpy.kernels.base.handing import ByAddress
 from quirkpy.kernels.base.machine_code import LEVEL, MADE_WITH, Turns
 from quirkpy.kernels.users import laws
-from quirkpy.warm import EXERCISES, OTHERS
+from quirkpy.warm import BESIDE, EXERCISES, FIRST, OTHERS, compile_for_runs, move
 
 ROOT = Path(__file__).resolve().parents[2]
 KERNELS = list(quirkpy.kernels.__path__)
@@ -352,3 +356,89 @@ def test_what_warms_kernels_does_what_it_says(exercise: Callable[[], None]) -> N
     """Each exercise checks itself; whoever begins elsewhere does the same ones."""
     exercise()
     assert sorted(map(repr, OTHERS)) == sorted(map(repr, EXERCISES))
+
+
+def test_what_is_compiled_beside_is_what_runs_call() -> None:
+    """Not another kernel of the same name, for other kinds of arguments."""
+    chosen = (*FIRST, *BESIDE)
+    compile_for_runs(chosen)
+    before = [set(made.overloads) for made in chosen]
+    move()
+    assert [set(made.overloads) for made in chosen] == before
+    assert all(len(one) == 1 for one in before)
+
+
+# --- tuples, handed over by address ---------------------------------------------------------------
+class Arrays(NamedTuple):
+    """Two of them."""
+
+    a: Any
+    b: Any
+
+
+class Around(NamedTuple):
+    """A tuple in a tuple, beside an array."""
+
+    inside: Arrays
+    c: Any
+
+
+class Others(NamedTuple):
+    """Of somebody who is not us."""
+
+    a: Any
+    b: Any
+
+
+for ours in (Arrays, Around):
+    ours.__module__ = "quirkpy.kernels.tuples"
+
+
+@numba.njit(no_cpython_wrapper=True, no_cfunc_wrapper=True)
+def raise_first(two: Arrays, by: float) -> float:
+    two.a[0] += by
+    return float(two.a[0])
+
+
+@numba.njit
+def hand_on(around: Around, other: Arrays, swaps: bool, times: int) -> float:
+    """Parts of what was given, what is bound to another name, anew, and in turns, and what is made
+    on the spot."""
+    out, known = 0.0, around.inside
+    for k in range(times):
+        out += raise_first(around.inside, 1.0)
+        if swaps and k % 2 == 1:
+            known, other = other, known
+        out += raise_first(known, 10.0)
+    if swaps:
+        around = Around(other, around.c)
+    out += raise_first(around.inside, 100.0)
+    return out + raise_first(Arrays(around.c, around.inside.b), 1000.0)
+
+
+@pytest.mark.parametrize("swaps", [False, True])
+@pytest.mark.parametrize("times", [0, 1, 2, 5])
+def test_a_tuple_handed_over_by_address_is_the_one_that_was_meant(swaps: bool, times: int) -> None:
+    """Compiled and not, arrays hold the same in the end."""
+
+    def given() -> tuple[Around, Arrays]:
+        one, two, three, four, five = (np.full(3, 0.1 * k) for k in range(5))
+        return Around(Arrays(one, two), three), Arrays(four, five)
+
+    fast, slow = given(), given()
+    found = hand_on(*fast, swaps, times)
+    with mock.patch.dict(hand_on.py_func.__globals__, raise_first=raise_first.py_func):
+        assert found == hand_on.py_func(*slow, swaps, times)
+    for one, two in zip(fast, slow, strict=True):
+        np.testing.assert_equal(one, two)
+
+
+def test_only_our_tuples_of_arrays_go_by_address() -> None:
+    """Those of others stay what numba makes of them, also in a process that has imported us; and
+    triples stay in registers."""
+    x = np.zeros(3)
+    many = [Arrays(x, x), Arrays(x, np.eye(3)), Around(Arrays(x, x), x)]
+    plain = [Others(x, x), Others(x, np.eye(3)), Arrays(0.0, 1.0)]
+    kinds = [registry.default_manager.lookup(numba.typeof(one)) for one in [*many, *plain]]
+    by_address = [isinstance(kind, ByAddress) for kind in kinds]
+    assert by_address == [True] * len(many) + [False] * len(plain)

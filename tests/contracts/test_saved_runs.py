@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import math
+import pickle
+import re
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -11,11 +13,15 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
-from quirkpy.formats import npz
+from demos.cubesat_pair import pair
+from quirkpy.explore.answers.replay import Replay
+from quirkpy.formats import json, npz
 from quirkpy.motion.course import NO_TAILS, Counts, Course, Happening
 from quirkpy.motion.settings import Settings
 from tests import user_parts
 from tests.assemblies import assembly
+from tests.contracts.catalogue import PARTS
+from tests.explore.test_changing_joints import charged
 from tests.laws.test_sensors_meet import SHORT, drifting
 from tests.motion import compiled_system, floating_chain
 from tests.random_systems import FAMILIES
@@ -191,6 +197,8 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         merged: Any = None
         tail: Any = NO_TAILS
         jumps: tuple[Any, ...] = ()
+        records: tuple[Any, ...] = ()
+        controls: tuple[Any, ...] = ()
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__
@@ -208,3 +216,60 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     reloaded(qp.Trajectory(run.system, run.start, run.settings, longer), tmp_path)
     older: Any = qp.Trajectory.load(tmp_path / "old.npz").course
     assert older.heat is None
+
+
+# --- what lasts -----------------------------------------------------------------------------------
+def test_pickles_carry_all_between_processes() -> None:
+    """Within one version: a run, its states and its system, a study and its graph (parts have their
+    own test)."""
+    run, graph = floating_chain().simulate(0.1), pair().explore(budget=2)
+    again, known = pickle.loads(pickle.dumps((run, graph)))
+    assert bits(again.final) == bits(run.final)
+    assert again.course.states.tobytes() == run.course.states.tobytes()
+    onward = [one.system.at(one.final).simulate(0.1) for one in (run, again)]
+    assert bits(onward[0].final) == bits(onward[1].final)
+    assert known.to_json() == graph.to_json()
+    assert known.study.digest == graph.study.digest
+
+
+def test_what_lasts_names_no_place_in_the_package(tmp_path: Path) -> None:
+    """JSON, runs and journals know classes by words that never change: those that users type, and
+    for studies those that were once chosen."""
+    run, graph = floating_chain().simulate(0.1), pair().explore(tmp_path / "pair.db", budget=1)
+    run.save(tmp_path / "run.npz")
+    texts = [qp.to_json(one) for one in (*PARTS, run.final, run.system, graph.study)]
+    texts += [graph.to_json()]
+    texts += [
+        (tmp_path / file).read_bytes().replace(b"\0", b"").decode("latin-1")
+        for file in ("pair.db", "run.npz")
+    ]
+    chosen = {name for name in json.TYPES if name.startswith("quirkpy.explore.")}
+    assert len(chosen) == 11
+    for text in texts:
+        assert set(re.findall(r"quirkpy\.[\w.]+:\w+", text)) <= chosen
+        assert not re.search(r"quirkpy\.(?!explore\.\w+:)", text)
+
+
+# --- replays --------------------------------------------------------------------------------------
+def test_a_replay_comes_back_leg_by_leg(tmp_path: Path) -> None:
+    """Its runs to the bit, its ledger, what its joints drew, and charts; also as a table."""
+    graph = charged(pair(0.2)).explore(progress=False)
+    run = graph.replay(graph.plan("n0", "n2"))
+    run.save(tmp_path / "flight.npz")
+    copy = qp.Trajectory.load(tmp_path / "flight.npz")
+    assert isinstance(copy, Replay)
+    for one, two in zip(run.legs, copy.legs, strict=True):
+        for mine, other in zip(one.runs, two.runs, strict=True):
+            assert bits(mine.course) == bits(other.course)
+        assert one._replace(runs=()) == two._replace(runs=())
+    for name in ("t", "energy", "lost", "work", "switched", "power", "changed", "dissipated"):
+        assert bits(getattr(run, name)) == bits(getattr(copy, name)), name
+    assert (copy.supplied, copy.waits) == (run.supplied, run.waits)
+    middle = 0.5 * float(run.t[-1])
+    np.testing.assert_array_equal(copy.at(middle).r, run.at(middle).r)
+    copy.sampled(5.0).save(tmp_path / "again.npz")
+    assert len(qp.Trajectory.load(tmp_path / "again.npz").t) >= len(run.t)
+    copy.save(tmp_path / "flight.csv", ["B.position"], step=10.0)
+    rows = np.loadtxt(tmp_path / "flight.csv", delimiter=",", skiprows=1)
+    np.testing.assert_array_equal(rows[:-1, 0], 10.0 * np.arange(len(rows) - 1))
+    assert len(copy.plot("energy", "power").png()) > 1000

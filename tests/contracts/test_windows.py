@@ -417,6 +417,45 @@ def test_servers_listen_to_this_machine_alone() -> None:
     assert done.stdout.split() == ["127.0.0.1", "127.0.0.1"], done.stderr
 
 
+SERVED = """
+import asyncio, http.server, socket, threading, urllib.error, urllib.request
+from quirkpy.views.window import bind_locally
+bind_locally()
+
+class Page(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.end_headers()
+        self.wfile.write(b"page")
+
+def read(patience):
+    try:
+        return urllib.request.urlopen(f"http://127.0.0.1:{port}", timeout=patience).read().decode()
+    except OSError:
+        return "none"
+
+pages = http.server.HTTPServer(("", 0), Page)
+port = pages.server_address[1]
+threading.Thread(target=pages.serve_forever, daemon=True).start()
+print(read(0.5))
+silent = socket.create_connection(("127.0.0.1", port))
+
+async def main():
+    await asyncio.get_running_loop().create_server(asyncio.Protocol, "0.0.0.0", 0)
+
+asyncio.run(main())
+print(read(60.0))
+"""
+
+
+@pytest.mark.slow
+def test_pages_come_when_their_socket_is_there_and_wait_for_no_silent_connection() -> None:
+    """Else a window on a busy machine stayed empty."""
+    words = [sys.executable, "-c", SERVED]
+    done = subprocess.run(words, capture_output=True, text=True, cwd=ROOT, timeout=120)
+    assert done.stdout.split() == ["none", "page"], done.stderr
+
+
 # --- a real browser -------------------------------------------------------------------------------
 SCRIPT = """
 import quirkpy as qp

@@ -17,6 +17,7 @@ import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.kane import solve_kane
 from quirkpy.mechanics.system import Evaluator
 from tests.random_systems import (
     FAMILIES,
@@ -47,6 +48,7 @@ SOLVE: dict[Evaluator, Callable[[qp.Multibody, Instant], equation.Solution]] = {
     "recursive": lambda system, at: equation.with_forces(at, system._recursive(at)),
     "dense": lambda system, at: equation.solve_dense(at),
     "literal": lambda system, at: equation.solve_literal(at),
+    "kane": lambda system, at: solve_kane(at),
 }
 
 

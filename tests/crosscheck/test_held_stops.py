@@ -83,12 +83,12 @@ def some(family: str, seed: int, coupled: bool = True) -> tuple[qp.Multibody, qp
 
 
 @pytest.mark.parametrize(("family", "seed"), CASES)
-def test_three_evaluators_agree_where_stops_hold(seed: int, family: str) -> None:
+def test_evaluators_agree_where_stops_hold(seed: int, family: str) -> None:
     system, state = some(family, seed)
     assert abs(system.residual(state).velocity).max() < 1e-9
     dense = system.acceleration(state, "dense")
     scale = max(abs(dense).max(), abs(free_acceleration(system, state)).max())
-    for evaluator in ("recursive", "literal"):
+    for evaluator in ("recursive", "literal", "kane"):
         assert abs(system.acceleration(state, evaluator) - dense).max() <= 1e-9 * scale  # type: ignore[arg-type]
     forces = system.constraint_forces(state, "dense")
     np.testing.assert_allclose(

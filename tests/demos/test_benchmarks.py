@@ -323,6 +323,23 @@ def test_truths_of_the_cutoffs() -> None:
         assert abs(system.residual().velocity).max() < 1e-14
 
 
+@pytest.mark.usefixtures("hasty")
+def test_a_controller_is_timed_against_its_commands() -> None:
+    """What it commands flies as schedules with the same bits, and holds the bus."""
+    import quirkpy as qp
+    from benchmarks import controllers
+
+    (sheet,), figures = controllers.measure(quick=True)
+    assert len(sheet.rows) == 1
+    assert figures["bus and arm, against no control"] > 1.0
+    parts, hold = controllers.craft(1)
+    run, free = (qp.Multibody(*some).simulate(5.0) for some in ((*parts, hold), parts))
+    again = qp.Multibody(*run.system.parts).simulate(5.0)
+    np.testing.assert_array_equal(run.course.states, again.course.states)
+    turned, loose = (one["bus"].orientation[-1].z for one in (run, free))
+    assert abs(turned) < 0.5 * abs(loose)
+
+
 def test_the_other_measurements_run(capsys: pytest.CaptureFixture[str]) -> None:
     from benchmarks import cutoffs, gradient, quirk_rows
 

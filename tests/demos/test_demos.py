@@ -7,6 +7,7 @@ import math
 import runpy
 from collections.abc import Callable, Mapping
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -241,16 +242,97 @@ def flux_pinned_layouts(told: Mapping[str, float]) -> None:
     )  # of a pin of this magnet at 30 mm, along its normal
 
 
+def attitude_control(told: Mapping[str, float]) -> None:
+    """Adrift the bus turns as momentum demands, by the integral over the angle of the arm about the
+    mass centre of both; held, wheels take what the arm has."""
+    bus, arm, side, length = 200.0, 12.0, 1.2, 4.0
+    both, a, half = bus * arm / (bus + arm), 0.5 * side, 0.5 * length
+    of_bus, of_arm = bus * side**2 / 6.0, arm * length**2 / 12.0
+
+    def share(angle: float) -> tuple[float, float]:
+        """Momentum of the arm's rate, and of the rate of the whole."""
+        own = of_arm + both * half * (half + a * math.cos(angle))
+        whole = of_bus + of_arm + both * (a**2 + half**2 + 2.0 * a * half * math.cos(angle))
+        return own, whole
+
+    turned = quad(lambda x: share(x)[0] / share(x)[1], 0.0, told["slewed"])[0]
+    assert told["slewed"] == pytest.approx(math.radians(135.0), abs=1e-5)
+    assert told["adrift"] == pytest.approx(turned, abs=2e-4)  # its motor leads it there by a PD
+    way = np.linspace(0.0, 1.0, 100_001)
+    angle = math.radians(135.0) * way**3 * (10.0 - 15.0 * way + 6.0 * way**2)
+    rate = math.radians(135.0) * 30.0 * way**2 * (1.0 - way) ** 2 / 30.0
+    most = max(share(x)[0] * w for x, w in zip(angle.tolist(), rate.tolist(), strict=True))
+    assert told["momentum"] == pytest.approx(most, rel=2e-2)
+    assert told["error"] < 5e-3
+    assert told["late"] < 5e-5
+    assert told["torque"] < 2.0
+    assert told["whole"] < 1e-12
+    assert told["ledger"] < 1e-7
+
+
+def folded_sheets(told: Mapping[str, Any]) -> None:
+    """Around every corner of four panels three of the six rows that close the loop are
+    redundant."""
+    assert (told["map 2 x 2"].loops, told["map 2 x 2"].redundant) == (1, 3)
+    assert told["map 2 x 4"].redundant == 3 * 3
+    for row in told.values():
+        assert row.energy < 1e-8
+        assert row.gap < 1e-10
+        assert row.momentum < 1e-8
+
+
+def solar_arrays(told: Mapping[str, float]) -> None:
+    """All four hinges are caught; what the tapes held at first, latches and dampers have taken, and
+    nothing moves; momenta were nothing throughout.  Unfolded, the outer panels stand 1.5 sides
+    beyond the bus on either side, a hinge line lower or higher by the gaps of a stack."""
+    assert told["latched"] == 4
+    assert told["impacts"] >= 4
+    plateau = 4 * (1.0 - 0.3) * 210e9 * 1e-12 / (12.0 * (1.0 - 0.09)) * math.radians(100.0)
+    assert told["stored"] == pytest.approx(plateau * 2.0 * 1.5 * math.pi, rel=0.1)
+    assert told["stored"] > told["taken by latches"] > 0.5 * told["stored"]
+    assert told["left"] < 1e-12
+    assert told["balance"] < 1e-6
+    assert told["momentum"] < 1e-12
+    assert told["angular momentum"] < 1e-9
+    assert told["span"] == pytest.approx(4.0, abs=1e-9)
+    assert told["turned"] > told["off"] > 1e-3
+
+
+def grasped_satellite(told: Mapping[str, float]) -> None:
+    """The attitude's torque takes all momentum, J times the spin about the centre of all; distances
+    and spin are those of the paper to 1e-3, gaps and momenta those of rounding."""
+    bodies = [(1000.0, 590.83, 0.0, 0.0), (100.0, 0.4 * 100.0, 0.75 + 1.5 + 1.0, 0.0)]
+    x, y = 1.5 + 1.0 - math.cos(math.pi / 4.0), math.sin(math.pi / 4.0) - 0.75
+    bend = math.atan2(y, x) + math.acos(0.5 * math.hypot(x, y))
+    knee = math.cos(bend), math.sin(bend)
+    for side in (1.0, -1.0):
+        for a, b in ((0.5 * knee[0], 0.5 * knee[1]), (0.5 * (knee[0] + x), 0.5 * (knee[1] + y))):
+            bodies.append((30.0, 30.0 / 12.0, 0.75 + a, side * (0.75 + b)))
+    mass = sum(m for m, *_ in bodies)
+    middle = sum(m * a for m, _, a, _ in bodies) / mass
+    moment = sum(own + m * ((a - middle) ** 2 + b**2) for m, own, a, b in bodies)
+    assert told["attitude"] == pytest.approx(-moment * math.radians(5.0), rel=1e-7)
+    for name in ("led distance", "distance", "drawn near"):
+        assert told[name] == pytest.approx(0.75, abs=1e-6)
+    assert told["spin"] < 1e-6
+    assert told["gap"] < 1e-12
+    assert told["momentum"] < 1e-9
+    assert told["drift"] < 1e-9
+    assert 0.005 < told["lost"] < 0.02
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes,
     "why_does_it_rest_there": why_does_it_rest_there, "linear_model": linear_model,
     "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
-    "imaging_in_orbit": imaging_in_orbit, "flux_pinned_layouts": flux_pinned_layouts,
+    "folded_sheets": folded_sheets, "imaging_in_orbit": imaging_in_orbit,
+    "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
+    "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
 }  # fmt: skip
 #: Those that take more than a few seconds.
-LONG = {"imaging_mission", "flux_pinned_layouts"}
+LONG = {"imaging_mission", "flux_pinned_layouts", "grasped_satellite"}
 
 
 def test_every_demo_has_a_truth() -> None:

@@ -11,12 +11,12 @@ import pytest
 import quirkpy as qp
 from demos.cubesat_pair import b, pair
 from quirkpy.explore.explorer import AHEAD
-from quirkpy.explore.journal import record_of, text_of
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.explore.run import workers
 from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.workers import MOST, TASK, Batch, Pace
 from quirkpy.explore.scope.choices import Count
+from quirkpy.explore.texts import record_of, text_of
 from tests.studies import Slow, changed, far_pair
 
 #: What it costs at most to hand out a task [s]; a scheduler on a network takes about a millisecond.

@@ -18,12 +18,13 @@ from demos.lattice import SIDE, UP, lattice
 from quirkpy.explore import explorer
 from quirkpy.explore.alike.cones import NONE, Cones, Images
 from quirkpy.explore.alike.symmetry import Symmetry
-from quirkpy.explore.journal import Journal, record_of, text_of
+from quirkpy.explore.journal import Journal
 from quirkpy.explore.model.ways import Way
 from quirkpy.explore.reduce.reductions import Reductions
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Reduction
 from quirkpy.explore.scope.safety import ENTERS
+from quirkpy.explore.texts import record_of, text_of
 from tests.explore.test_reductions import (
     check_same,
     close,

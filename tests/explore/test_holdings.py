@@ -12,14 +12,13 @@ import pytest
 import quirkpy as qp
 from benchmarks.reductions import CASES, part_of
 from quirkpy.explore import explorer
-from quirkpy.explore.alike.cones import Cones
-from quirkpy.explore.alike.symmetry import Symmetry
 from quirkpy.explore.answers.replay import transfer_choice
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.assembly import caught_by
 from quirkpy.explore.model.graph import Node, node_of, node_record, rest_at
 from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.reduce.known import Known
+from quirkpy.explore.reduce.transfers import Transfers
 from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Link
@@ -148,9 +147,9 @@ def kind(record: Record, study: qp.Study) -> list[tuple[Any, ...]]:
 
 def walk_both(study: qp.Study, one: Node, two: Node) -> int:
     """Try every choice at both of two nodes that are taken for one, and compare; how many moved."""
-    cones, holdings, moved = Cones(Symmetry(study)), Holdings(study), 0
+    transfers, holdings, moved = Transfers(study), Holdings(study), 0
     for choice in study.choices(one):
-        there = transfer_choice(cones, holdings, one, two, choice, "a choice")
+        there = transfer_choice(transfers, one, two, choice, "a choice")
         both = [
             kind(run_choice(study, node, asked), study)
             for node, asked in ((one, choice), (two, there))

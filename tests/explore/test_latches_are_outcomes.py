@@ -2,30 +2,38 @@
 
 from __future__ import annotations
 
+import itertools
+
 import numpy as np
 import pytest
 
 import quirkpy as qp
 from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.views import curves
 
 STOWED, HALF, CAUGHT = 0.3, -0.5, -1.0  # [rad]
 
 
-def wing(latched: bool) -> qp.Study:
-    """A wing on a damped hinge that three potentials turn: in, half out, and beyond a latch."""
+def wing(latched: bool, release: float = 0.0) -> qp.Study:
+    """A wing on a damped hinge that three potentials turn: in, half out, and beyond a latch; where
+    that costs something to open, it belongs to the potential that turns the wing out."""
     hub = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, fixed=True)
     arm = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0))
     hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0), axis=(0, 0, 1))
-    latch = [qp.Latch("latch", hinge, at=CAUGHT, sense=-1)] if latched else []
+    latch = [qp.Latch("latch", hinge, at=CAUGHT, sense=-1, release=release, power=4.0)] * latched
 
     def towards(angle: float) -> list[qp.Force]:
         return [qp.HingeSpring("drive", hinge, stiffness=0.05, rest_angle=angle)]
 
     return qp.Study(
-        qp.Multibody(hub, arm, hinge, *latch),
+        qp.Multibody(hub, arm, hinge, *([] if release else latch)),
         sensors=[],
         options={},
-        potentials={"in": towards(STOWED), "half": towards(HALF), "out": towards(-1.4)},
+        potentials={
+            "in": towards(STOWED),
+            "half": towards(HALF),
+            "out": [*towards(-1.4), *(latch if release else [])],
+        },
         always=[qp.ViscousHinges(5e-2)],
     )
 
@@ -66,3 +74,29 @@ def test_it_rests_there_at_once() -> None:
     assert again.run is None
     assert again.state.held == ("latch lower",)
     assert again.modes == ()
+
+
+def test_opening_it_costs_what_it_states() -> None:
+    """In edges, plans, flights and their charts: wherever another potential leaves it out."""
+    graph = wing(True, release=2.0).explore(progress=False)
+    (caught,) = [key for key, angle in angles(graph).items() if abs(angle - CAUGHT) < 1e-9]
+    for edge in graph.edges:
+        opened = edge.source == caught and edge.selection.potential != "out"
+        assert edge.changing == (2.0 if opened else 0.0)
+    flown = 0
+    for start, goal in itertools.permutations(graph.nodes, 2):
+        if goal in graph.reachable(start):
+            plan = graph.plan(start, goal)
+            run = graph.replay(plan)
+            assert run.supplied == pytest.approx(plan.energy, rel=1e-9)
+            opened = [start, *plan.nodes[1:-1]].count(caught)
+            assert run.changed[-1] == 2.0 * opened
+            flown += opened
+    assert flown > 0
+    first = next(key for key in graph.reachable(caught) if caught in graph.reachable(key))
+    run = graph.replay([*graph.plan(first, caught), *graph.plan(caught, first)])
+    (change,) = run.changes
+    assert change[1:] == ("latch", "latch", 2.0, 4.0)
+    assert change.lasts == 0.5
+    spikes = curves.power(run).panels[1]
+    assert np.trapezoid(spikes.lines[0].values, spikes.x) == pytest.approx(2.0)

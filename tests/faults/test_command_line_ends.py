@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import ctypes
+import json
 import os
 import random
 import signal
@@ -25,9 +26,12 @@ from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.kernels.base.compiled import NOTICE
 from quirkpy.maths import interrupts
 from quirkpy.motion.course import Kept
+from tests.doomed import runs_in
 from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
 
+with contextlib.suppress(ImportError):  # as on Windows
+    import resource
 ROOT = Path(__file__).resolve().parents[2]
 #: Where Python itself has noticed Ctrl-C it ends itself by that signal, which a shell counts as 130
 #: as well.
@@ -464,6 +468,84 @@ def test_a_run_that_memory_runs_out_for_leaves_what_was_computed(
     assert "nothing was written" in said
     assert said.count("\n") == 1
     assert (folder / "old.npz").read_text(encoding="utf-8") == "what was there"
+
+
+#: A study one of whose criteria takes 40 GB, as long as a file is there; or which takes them as it
+#: is read.
+HUNGRY = """
+import os
+import numpy as np
+import quirkpy as qp
+from tests.studies import far_pair
+
+class Hungry(qp.Safety):
+    path: str
+    def first(self, run):
+        if os.path.exists(self.path) and run.final.r[0, 0] > 0.1:
+            np.ones(5_000_000_000)
+        return None
+
+study = far_pair(Hungry({path!r}))
+system = study.system
+if os.path.exists({eager!r}):
+    list(range(1_000_000_000))
+"""
+
+
+@pytest.fixture
+def hungry(tmp_path: Path) -> Path:
+    path = tmp_path / "hungry.py"
+    names = {"path": str(tmp_path / "hunger"), "eager": str(tmp_path / "eager")}
+    path.write_text(HUNGRY.format(**names), encoding="utf-8")
+    (tmp_path / "hunger").touch()
+    return path
+
+
+def with_memory(gigabytes: float, *words: str) -> subprocess.CompletedProcess[str]:
+    """`quirkpy` and some words, in a process that may use so much memory."""
+    room = int(gigabytes * 1e9)
+    return command(*words, preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_AS, (room, room)))
+
+
+@pytest.mark.skipif(not hasattr(resource, "RLIMIT_AS"), reason="no such limits here")
+@pytest.mark.parametrize("gigabytes", [0.3, 0.6, 1.1])
+def test_memory_with_which_nothing_can_begin(gigabytes: float) -> None:
+    """The libraries on which the package stands would print tracebacks, end Python, or ask again
+    for ever."""
+    done = with_memory(gigabytes, "demos")
+    assert (done.returncode, done.stdout) == (1, "")
+    assert done.stderr.startswith(f"quirkpy: it cannot begin: this process may use {gigabytes} GB")
+    assert done.stderr.count("\n") == 1
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("gigabytes", [1.5, 3.0])
+@pytest.mark.parametrize("workers", ["1", "2"])
+def test_a_command_without_memory_ends_with_a_sentence_and_goes_on_later(
+    gigabytes: float, workers: str, hungry: Path
+) -> None:
+    """What is in the journal stays, and the same command goes on from there."""
+    words = "explore", str(hungry), "--workers", workers, "--out", str(hungry.parent / "pair.db")
+    done = with_memory(gigabytes, *words)
+    assert done.returncode == 1
+    assert "a run could not be finished" in done.stderr
+    assert "Unable to allocate" in done.stderr
+    assert done.stderr.count("\n") == 1
+    assert 0 < runs_in(hungry.parent / "pair.db") < 30
+    (hungry.parent / "hunger").unlink()
+    done = with_memory(gigabytes, *words, "--json")
+    assert done.returncode == 0, done.stderr
+    assert json.loads(done.stdout)["coverage"] == 1.0
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("words", [("check",), ("simulate",), ("explore",)])
+def test_a_file_that_takes_all_memory_as_it_is_read(words: tuple[str, ...], hungry: Path) -> None:
+    (hungry.parent / "eager").touch()
+    done = with_memory(1.5, *words, str(hungry))
+    assert done.returncode == 1
+    assert "memory ran out" in done.stderr
+    assert done.stderr.count("\n") == 1
 
 
 # --- answers that nobody can take, and names that are no places -----------------------------------

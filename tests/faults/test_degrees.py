@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import inspect
 import math
 import re
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Iterator
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.05, -0.05, 0.0), axis=(0.0, 0.0, 1.
 RAIL = qp.Prismatic("rail", HUB, ARM, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
 SLEEVE = qp.Cylindrical("sleeve", HUB, ARM, at=(0.0, 0.0, 0.0), axis=(1.0, 0.0, 0.0))
 SITE = ARM.site("eye", z=(1.0, 0.0, 0.0))
+TAPE = qp.TapeSpring("tape", HINGE, stiffness=1.0, peak=0.1, plateau=0.05)
 
 #: What is written with an angle; as it would be with some degrees, there is a warning.
 WARNED: dict[str, Callable[[float], Any]] = {
@@ -39,6 +41,8 @@ WARNED: dict[str, Callable[[float], Any]] = {
         "gear", SLEEVE, HINGE, ratio=1.0, first_coordinate="travel", offset=x
     ),
     "angle": lambda x: qp.rotation((0.0, 0.0, 1.0), x),
+    "TapeSpring.moment.angle": lambda x: TAPE.moment(x),
+    "TapeSpring.energy.angle": lambda x: TAPE.energy(x),
 }
 
 
@@ -96,6 +100,29 @@ def test_turns_are_not(what: str) -> None:
             WARNED[what](x)
 
 
+def test_levels_of_angles_are_warned_of() -> None:
+    """Where the run begins, which knows what is measured."""
+    degrees, turns = qp.When.above("hinge.angle", 90.0), qp.When.above("hinge.angle", 7.0 * math.pi)
+    with pytest.warns(qp.PartWarning, match="hinge.angle above 90': level is 90, which"):
+        turning().simulate(1e-3, stop=[degrees])
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        turning().simulate(1e-3, stop=[turns, qp.When.above("hinge.rate", 90.0)])
+        qp.Multibody(HUB, ARM, RAIL).simulate(1e-3, stop=[qp.When.above("rail.travel", 90.0)])
+
+
+def test_a_spread_in_degrees_is_warned_of() -> None:
+    """Of bodies beside each other; of bodies far apart it may be meant in metres."""
+    with pytest.warns(qp.PartWarning, match="equilibria: spread is 90, which is an angle in"):
+        turning().equilibria(seeds=1, spread=90.0)
+    away = qp.Body.sphere("away", 0.1, mass=1.0, position=(40.0, 0.0, 0.0))
+    string = qp.Spring("string", ARM, away, stiffness=1.0, rest_length=40.0)
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        turning().equilibria(seeds=1, spread=2.0 * math.pi)
+        qp.Multibody(HUB, ARM, away, HINGE, string).equilibria(seeds=1, spread=90.0)
+
+
 def test_lengths_are_no_angles() -> None:
     qp.JointStop("stop", RAIL, lower=-20.0, upper=90.0)
     qp.JointSpring("spring", RAIL, stiffness=1.0, rest=20.0)
@@ -121,13 +148,15 @@ TURNING = (
 
 
 def angles_of(part: qp.Part) -> list[str]:
-    """Parameters that the docstring of its class gives in radians: the name stands before the unit,
-    after no other unit."""
-    said, names = (
-        inspect.getdoc(type(part)) or "",
-        [field.name for field in dataclasses.fields(part)],
-    )
-    before = re.findall(r"([^\[\].;]*)(?:\[[^\]]*\] (?:or|and) )?\[rad\]", said)
+    """Parameters that the docstring of its class gives in radians."""
+    return angles_said(type(part), [field.name for field in dataclasses.fields(part)])
+
+
+def angles_said(of: Any, names: Collection[str]) -> list[str]:
+    """Which of some names a docstring gives in radians: the name stands before the unit, after no
+    other unit."""
+    said = inspect.getdoc(of) or ""
+    before = re.findall(r"([^\[\].;]*)(?:\[[^\]]*\] (?:or|and) )?\[(?:m or )?rad\]", said)
     found = [[name for name in re.findall(r"\w+", words) if name in names] for words in before]
     return [words[-1] for words in found if words]
 
@@ -154,6 +183,7 @@ def test_every_angle_of_every_class_is_found() -> None:
         ("TapeSpring", "straight"),
         ("TapeSpring", "snap"),
         ("Sine", "phase"),
+        ("Switch", "reach"),
     }
 
 
@@ -182,9 +212,68 @@ REFUSED: dict[str, tuple[Callable[[float], Any], float]] = {
     "nudge": (lambda x: turning().settle(nudge=x), math.pi),
     "start": (lambda x: qp.Spread(start=x), math.pi),
     "hinge": (lambda x: qp.Spread(hinge=x), math.pi),
+    "reach": (lambda x: qp.Switch(1.0, joints=(), reach=x), math.pi),
+    "subtended": (
+        lambda x: qp.TapeSpring.steady_moments(1e11, 0.3, 1e-4, subtended=x),
+        2.0 * math.pi,
+    ),
     "Study: nudge": (lambda x: study(nudge=x), math.pi),
     "Study: disturbance": (lambda x: study(disturbance=x), math.pi),
 }
+
+
+#: Where public functions take an angle, by its docstring: the case above or below, or the test,
+#: that holds it.
+ARGUMENTS = {
+    ("Multibody.equilibria", "spread"): "test_a_spread_in_degrees_is_warned_of",
+    ("Multibody.settle", "nudge"): "nudge",
+    ("ReconfigurationGraph.robustness", "within"): "test_what_is_beside_a_node_is_no_angle",
+    ("State.next_to", "angles"): "test_angles_of_a_state_are_warned_of",
+    ("TapeSpring.moment", "angle"): "TapeSpring.moment.angle",
+    ("TapeSpring.energy", "angle"): "TapeSpring.energy.angle",
+    ("TapeSpring.steady_moments", "subtended"): "subtended",
+    ("Study", "nudge"): "Study: nudge",
+    ("Study", "disturbance"): "Study: disturbance",
+    ("Spread", "start"): "start",
+    ("rotation", "angle"): "angle",
+}
+#: What the package answers, and what is no number.
+NO_ARGUMENTS = {
+    ("JointState", "angle"),
+    ("Outcome", "nudge"),
+    ("SensorState", "misalignment"),
+    ("JointLaw", "coordinate"),
+}
+
+
+def public_callables() -> Iterator[Any]:
+    """Functions and classes of the package, and methods of these."""
+    for name in (name for name in dir(qp) if not name.startswith("_")):
+        one = getattr(qp, name)
+        if callable(one) and (getattr(one, "__module__", None) or "").startswith("quirkpy"):
+            yield one
+            methods = inspect.getmembers(one, inspect.isroutine) if inspect.isclass(one) else ()
+            yield from (made for method, made in methods if not method.startswith("_"))
+
+
+def test_every_angle_that_a_function_takes_is_held() -> None:
+    """A new argument in radians needs a case here."""
+    found = set()
+    for made in public_callables():
+        with contextlib.suppress(ValueError, TypeError):  # of C, without a signature
+            names = inspect.signature(made).parameters
+            found |= {(made.__qualname__, told) for told in angles_said(made, names)}
+    of_parts = {(type(part).__name__, told) for part, told in WALKED}
+    assert found - of_parts == {*ARGUMENTS, *NO_ARGUMENTS}
+    assert all(case in {*WARNED, *REFUSED, *globals()} for case in ARGUMENTS.values())
+
+
+def test_what_is_beside_a_node_is_no_angle() -> None:
+    graph = far_pair().explore(budget=2)
+    edge = next(graph.moves())
+    for ask in (graph.robustness, graph.margins):
+        words = "within is 20, which is an angle in radians", "20 degrees are 0.349"
+        check_refused(lambda ask=ask: ask(edge, within=20.0), "robustness or margins", words)
 
 
 def turning() -> qp.Multibody:

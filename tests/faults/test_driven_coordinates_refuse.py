@@ -3,13 +3,14 @@ sentence."""
 
 from __future__ import annotations
 
+import math
 from typing import Any
 
 import numpy as np
 import pytest
 
 import quirkpy as qp
-from tests.faults.sentence import case, check_refused
+from tests.faults.sentence import case, check_refused, check_sentence
 
 HUB = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, fixed=True)
 ARM = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0.0, 0.0))
@@ -155,3 +156,26 @@ def test_a_frame_has_a_column_for_each_number(monkeypatch: pytest.MonkeyPatch) -
         "t", "hinge.angle", "arm.velocity.x", "arm.velocity.y", "arm.velocity.z",
     ]  # fmt: skip
     assert np.ndim(frame["arm.velocity.x"]) == 1
+
+
+class Root(qp.CompiledFunction):
+    """A function that is none beyond its end."""
+
+    end: float
+
+    @staticmethod
+    def value(t: float, end: float) -> float:
+        return math.sqrt(end - t)
+
+
+@pytest.mark.parametrize("factor", [(0.0, 1.0, 0.0), qp.Sine((0.0, 1.0, 0.0), rate=2.0)])
+@pytest.mark.parametrize("end", [-1.0, 0.5])
+def test_a_function_of_time_that_ends_is_named(factor: Any, end: float) -> None:
+    """At the start, or on the way; whoever it acts through."""
+    arm = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0)
+    sweep = qp.Load("sweep", arm, force=Root(end) * factor)
+    with pytest.raises(qp.PartError, match="Root gives no number at t = ") as caught:
+        qp.Multibody(arm, sweep).simulate(1.0)
+    check_sentence(str(caught.value), "sweep", (f"{max(0.0, end):g}",))
+    if end > 0.0:
+        assert caught.value.trajectory.t[-1] == pytest.approx(end, abs=1e-6)

@@ -221,7 +221,7 @@ FILES: dict[str, tuple[Any, tuple[str, ...]]] = {
     ),
     "schema": (
         told("UPDATE meta SET value = '99', hash = '' WHERE key = 'schema'"),
-        ("schema 99", "knows 2"),
+        ("schema 99", "knows 3"),
     ),
     "folder": (lambda p: (p.unlink(), p.mkdir()), ("journal",)),
 }
@@ -261,8 +261,16 @@ def test_a_journal_of_another_study(good: bytes, tmp_path: Path) -> None:
     )
     path.unlink()
     check_refused(lambda: qp.ReconfigurationGraph.load(path), "load: there is no journal", ())
+
+
+def test_a_journal_that_could_not_be_begun_is_empty(tmp_path: Path) -> None:
+    """As a disk leaves it that is full with the first tables, or before them."""
+    path, words = tmp_path / "pair.db", ("is empty", "explore its study into it")
+    path.touch()
+    check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", words)
     Journal(path).close()
-    check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", ("schema None",))
+    check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", words)
+    assert len(far_pair().explore(path, budget=1).nodes) >= 1
 
 
 def test_reading_writes_nothing(good: bytes, tmp_path: Path) -> None:

@@ -95,7 +95,7 @@ FILES: dict[str, tuple[Callable[[Path], Any], tuple[str, ...]]] = {
     "field unknown": (reworded('"step"', '"leap"'), (*DAMAGED, "'leap'")),
     "stop unknown": (reworded('"END"', '"FIN"'), (*DAMAGED, "'FIN'")),
     "not a run": (reworded('"root": {', '"root": 3, "was": {'), ("holds no run",)),
-    "not even a document": (lambda p: changed(p, document=np.array("[]")), ("schema None",)),
+    "not even a document": (lambda p: changed(p, document=np.array("[]")), ("no schema",)),
 }
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from collections.abc import Callable, Iterator
 from functools import cache
 from typing import Any
 
@@ -12,7 +13,7 @@ import pytest
 import quirkpy as qp
 from tests.contracts.catalogue import FORCES, PARTS
 from tests.faults.sentence import check_refused
-from tests.fuzz import CHUNK, check_reading, chunks, mutated, scribbled
+from tests.fuzz import CHUNK, check_reading, chunks, mutated, scribbled, uses_of
 from tests.motion import floating_chain
 from tests.studies import far_pair
 
@@ -29,11 +30,24 @@ def documents() -> tuple[str, ...]:
 def test_documents_with_other_values(chunk: int) -> None:
     chance = random.Random(chunk)
     plain = [json.loads(text) for text in documents()]
-    read = sum(
-        check_reading(lambda: qp.from_json(json.dumps(mutated(chance.choice(plain), chance))))
-        for _ in range(CHUNK)
-    )
+    texts = (json.dumps(mutated(chance.choice(plain), chance)) for _ in range(CHUNK))
+    read = sum(check_reading(lambda text=text: qp.from_json(text), uses) for text in texts)
     assert 0 < read < CHUNK
+
+
+def uses(made: Any) -> Iterator[Callable[[], Any]]:
+    """What is done with what has been read: it is shown and written, a system moves, and a study is
+    judged and begun."""
+    yield lambda: (repr(made), qp.to_json(made))
+    if isinstance(made, qp.Multibody):
+        yield made.explain
+        yield from uses_of(made)
+    if isinstance(made, qp.State):
+        yield lambda: [made[body] for body in made.bodies]
+    if isinstance(made, qp.Study):
+        yield lambda: (made.digest, list(made.in_range(made.system.initial)))
+        if len(made.document()) % 7 == 0:  # some
+            yield lambda: made.explore(budget=1, progress=False)
 
 
 @chunks()
@@ -43,7 +57,7 @@ def test_documents_with_other_letters(chunk: int) -> None:
         text: Any = scribbled(chance.choice(documents()).encode(), chance)
         if chance.random() < 0.5:
             text = text.decode("utf-8", "replace")
-        check_reading(lambda text=text: qp.from_json(text))
+        check_reading(lambda text=text: qp.from_json(text), uses)
 
 
 @pytest.mark.parametrize("depth", [101, 900, 5_000, 200_000])

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import logging
 import random
+from collections.abc import Callable, Iterator
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -50,8 +51,15 @@ def quiet() -> Any:
 
 def use(path: Path) -> None:
     """Read a mesh, and look at it."""
-    mesh = qp.Mesh.load(path)
+    for step in uses(qp.Mesh.load(path)):
+        step()
+
+
+def uses(mesh: qp.Mesh) -> Iterator[Callable[[], Any]]:
+    """A mesh has a volume, is written, and is the shape of a body."""
     assert mesh.volume > 0.0
+    yield lambda: qp.to_json(mesh)
+    yield lambda: qp.Multibody(qp.Body.mesh("solid", mesh.centred(), mass=1.0)).energy()
 
 
 @chunks()
@@ -61,7 +69,7 @@ def test_damaged_meshes(chunk: int, tmp_path: Path) -> None:
         ending, data = chance.choice(files())
         path = tmp_path / f"solid.{ending}"
         path.write_bytes(scribbled(data, chance))
-        read += check_reading(lambda path=path: use(path))
+        read += check_reading(lambda path=path: qp.Mesh.load(path), uses)
     assert read < CHUNK
 
 

@@ -9,7 +9,8 @@ import math
 import random
 import tempfile
 import zipfile
-from functools import cache
+from collections.abc import Callable, Iterator
+from functools import cache, partial
 from pathlib import Path
 from typing import Any
 
@@ -18,7 +19,7 @@ import pytest
 
 import quirkpy as qp
 from tests.faults.sentence import check_refused
-from tests.fuzz import CHUNK, check_reading, chunks, mutated, scribbled
+from tests.fuzz import CHUNK, check_reading, chunks, mutated, scribbled, uses_of
 
 HEADER = b"\x93NUMPY\x01\x00"
 
@@ -65,17 +66,20 @@ def written(array: Any) -> bytes:
     return out.getvalue()
 
 
-def use(path: Path) -> None:
-    """Read a run, and look at all of it: a file that is read can be used."""
-    run = qp.Trajectory.load(path)
-    repr(run)
-    # Of speeds of 1e300 m/s the energy is infinite, rightly
-    with np.errstate(over="ignore", invalid="ignore"):
-        assert len(run.states) == len(run.t) == len(run.energy)
-        run.at(float(0.5 * (run.t[0] + run.t[-1])))
-    for event in run.events:
-        str(event)
-    run.save(path)
+def uses(run: qp.Trajectory, path: Path, chance: random.Random) -> Iterator[Callable[[], Any]]:
+    """All of a run is looked at, and of some it goes on and its system moves: a file that is read
+    can be used."""
+    yield lambda: (repr(run), *map(str, run.events), run["arm"].position, run["hinge"].angle)
+    for t in (run.t[0], 0.5 * (run.t[0] + run.t[-1]), run.t[-1]):
+        yield partial(run.at, float(t))
+    yield lambda: (run.energy, run.momentum, run.drift, run.impacts)
+    if chance.random() < 0.2:
+        yield lambda: run.system.at(run.final).simulate(1e-3, max_steps=20, progress=False)
+        yield from uses_of(run.system)
+        yield lambda: run.save(path)
+    if chance.random() < 0.004:
+        yield run.plot
+    assert len(run.states) == len(run.t)
 
 
 def poked(array: Any, chance: random.Random) -> Any:
@@ -147,11 +151,11 @@ def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
         elif sort < 0.8:
             parts[name] = scribbled(parts[name], chance)
         path.write_bytes(scribbled(file(), chance) if sort >= 0.8 else archive_of(parts))
-        read += check_reading(lambda: use(path), "")
+        read += check_reading(lambda: qp.Trajectory.load(path), lambda run: uses(run, path, chance))
     assert read < CHUNK
 
 
-@pytest.mark.parametrize("lost", ["stop", "label", "held", "pose"])
+@pytest.mark.parametrize("lost", ["stop", "label", "held", "pose", "turn"])
 def test_what_a_run_leaves_is_that_of_its_system(lost: str, tmp_path: Path) -> None:
     """A run whose stop has gone from the system, or from the course, and poses that are none, were
     read, and failed in use."""
@@ -162,9 +166,9 @@ def test_what_a_run_leaves_is_that_of_its_system(lost: str, tmp_path: Path) -> N
         root["parts"] = [part for part in root["parts"] if part != {"part": "stop"}]
     if lost in ("label", "held"):
         root["course"] |= {"stops": [], "held": -1} if lost == "held" else {"stops": ["stop lower"]}
-    if lost == "pose":
+    if lost in ("pose", "turn"):
         states = np.load(io.BytesIO(parts["course.states.npy"]))
-        states[3, 0, 4] = math.nan
+        states[3, 0, 3:7] = math.nan if lost == "pose" else 0.0
         parts["course.states.npy"] = written(states)
     parts["document.npy"] = written(np.array(json.dumps(document)))
     path.write_bytes(archive_of(parts))

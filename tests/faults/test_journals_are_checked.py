@@ -19,13 +19,16 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore import explorer, journal
+from quirkpy.explore.answers import robustness
 from quirkpy.explore.journal import Journal
-from quirkpy.explore.rows import hash_of
+from quirkpy.explore.rows import COLUMNS, HEADER, mark_of, owner_of
 from quirkpy.explore.run import records, workers
+from quirkpy.explore.texts import UNREADABLE, record_of, text_of
 from tests.doomed import runs_in
 from tests.faults.sentence import check_refused, check_sentence
 from tests.fuzz import CHUNK, chunks
 from tests.random_systems import seeds
+from tests.studies import changed as altered
 from tests.studies import failing_pair, far_pair
 
 
@@ -194,6 +197,109 @@ def test_no_study_takes_the_journal_of_another(lost: str, good: bytes, tmp_path:
     assert len(path.read_bytes()) == len(before)
 
 
+# --- rows of another study ------------------------------------------------------------------------
+def other_pair() -> qp.Study:
+    """A study with the bodies, pairs and options of `far_pair`: its records could be of either."""
+    return altered(far_pair(), nudge=2e-6)
+
+
+@pytest.fixture(scope="module")
+def other(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    path = tmp_path_factory.mktemp("journals") / "other.db"
+    other_pair().explore(path, towards=lambda node: float(node.state.r[0, 1]))
+    return path
+
+
+def copy_rows(path: Path, other: Path, table: str, where: str = "1") -> int:
+    """Put rows of one journal into another, over those of the same key; returns how many."""
+    with closing(sqlite3.connect(path)) as base:
+        base.execute("ATTACH ? AS other", (str(other),))
+        columns = ", ".join(COLUMNS[table])
+        rows = f"SELECT {columns} FROM other.{table} WHERE {where}"
+        count = base.execute(f"INSERT OR REPLACE INTO {table} {rows}").rowcount
+        base.commit()
+    return count
+
+
+@pytest.mark.parametrize("few", [True, False])
+def test_records_of_another_study_are_recognised(
+    few: bool, good: bytes, other: Path, tmp_path: Path
+) -> None:
+    """Whole rows, with their hashes: put aside as damaged ones are, and run again."""
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    where = "node IN (SELECT min(node) FROM other.runs)" if few else "1"
+    assert copy_rows(path, other, "runs", where) >= 3
+    loaded, said = told_of(lambda: qp.ReconfigurationGraph.load(path))
+    assert said
+    assert is_beginning(loaded)
+    mended, said = told_of(lambda: far_pair().explore(path))
+    assert mended == whole()
+    assert "put aside, and run again" in said[0]
+    assert told_of(lambda: qp.ReconfigurationGraph.load(path)) == (whole(), [])
+
+
+@pytest.mark.parametrize("key", [key for key in NOTES if key not in HEADER])
+def test_notes_of_another_study_are_recognised(
+    key: str, good: bytes, other: Path, tmp_path: Path
+) -> None:
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    assert copy_rows(path, other, "meta", f"key = '{key}'") == 1
+    loaded, said = told_anyhow(lambda: qp.ReconfigurationGraph.load(path))
+    assert loaded in (None, whole())
+    assert said
+    assert told_of(lambda: far_pair().explore(path))[0] == whole()
+
+
+def test_a_header_of_another_study_leads_to_no_graph_of_both(
+    good: bytes, other: Path, tmp_path: Path
+) -> None:
+    """Its digest alone, then with all its notes: then no run is one of it."""
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    copy_rows(path, other, "meta", "key = 'digest'")
+    words = "no longer says what was explored", "explore that study into it again"
+    check_refused(lambda: qp.ReconfigurationGraph.load(path), "the journal", words)
+    check_refused(lambda: far_pair().explore(path), "the journal", ("belongs to another study",))
+    copy_rows(path, other, "meta")
+    loaded, said = told_of(lambda: qp.ReconfigurationGraph.load(path))
+    found, those_of = json.loads(loaded), json.loads(qp.ReconfigurationGraph.load(other).to_json())
+    assert said
+    assert len(found["nodes"]) == 1 < len(those_of["nodes"])
+    assert all(edge in those_of["edges"] for edge in found["edges"])
+    check_refused(lambda: far_pair().explore(path), "the journal", ("differs in nudge=",))
+
+
+def test_orders_and_flights_of_another_study_are_recognised(
+    good: bytes, other: Path, tmp_path: Path
+) -> None:
+    path, copy = tmp_path / "pair.db", tmp_path / "other.db"
+    path.write_bytes(good)
+    copy.write_bytes(other.read_bytes())
+    graph = qp.ReconfigurationGraph.load(copy)
+    graph.robustness(next(graph.moves()), 2)
+    for table in ("taken", "flights"):
+        assert copy_rows(path, copy, table) > 0
+        loaded, said = told_of(lambda: qp.ReconfigurationGraph.load(path))
+        assert said
+        assert not any(edge.get("robustness") for edge in json.loads(loaded)["edges"])
+        assert told_of(lambda: far_pair().explore(path))[0] == whole()
+
+
+def test_flights_go_into_no_journal_of_another_study(
+    good: bytes, other: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Where the file has become another since the graph was read; before anything is flown."""
+    path = tmp_path / "pair.db"
+    path.write_bytes(good)
+    graph = qp.ReconfigurationGraph.load(path)
+    path.write_bytes(other.read_bytes())
+    monkeypatch.setattr(robustness, "run_to_rest", None)
+    edge = next(graph.moves())
+    check_refused(lambda: graph.robustness(edge, 2), "the journal", ("belongs to another study",))
+
+
 # --- one bit --------------------------------------------------------------------------------------
 @seeds(60, 20, attack=6000)
 def test_one_bit_is_mended_for_good(seed: int, good: bytes, tmp_path: Path) -> None:
@@ -268,12 +374,13 @@ def test_forged_records_raise_nothing_raw(seed: int, good: bytes, tmp_path: Path
     """Also those whose hash has been made to fit."""
     chance, path = random.Random(seed), tmp_path / "pair.db"
     path.write_bytes(good)
+    owner = owner_of(far_pair().digest)
     with closing(sqlite3.connect(path)) as base:
         for node, choice, text in base.execute("SELECT node, choice, record FROM runs").fetchall():
             forged = (
                 json.dumps(mutated(json.loads(text), chance)) if chance.random() < 0.3 else text
             )
-            row = (forged, hash_of("runs", node, choice, forged), node, choice)
+            row = (forged, mark_of(owner, "runs", node, choice, forged), node, choice)
             base.execute("UPDATE runs SET record = ?, hash = ? WHERE node = ? AND choice = ?", row)
         base.commit()
     with warnings.catch_warnings():
@@ -294,14 +401,12 @@ def test_forged_texts_of_records(chunk: int, good: bytes, tmp_path: Path) -> Non
         texts = [text for (text,) in base.execute("SELECT record FROM runs ORDER BY node, choice")]
     for _ in range(CHUNK):
         try:
-            record = journal.record_of(
-                json.dumps(mutated(json.loads(chance.choice(texts)), chance))
-            )
-        except journal.UNREADABLE:
+            record = record_of(json.dumps(mutated(json.loads(chance.choice(texts)), chance)))
+        except UNREADABLE:
             continue
         read += 1
-        text = journal.text_of(record)
-        assert journal.text_of(journal.record_of(text)) == text
+        text = text_of(record)
+        assert text_of(record_of(text)) == text
     assert 0 < read < CHUNK
 
 
@@ -363,7 +468,7 @@ def test_a_journal_without_hashes_is_refused(tmp_path: Path) -> None:
         base.execute("INSERT INTO meta VALUES ('schema', '1')")
         base.commit()
     for ask in (lambda: far_pair().explore(path), lambda: qp.ReconfigurationGraph.load(path)):
-        check_refused(ask, "the journal", ("has schema 1", "knows 2", "begin a new one"))
+        check_refused(ask, "the journal", ("has schema 1", "knows 3", "begin a new one"))
 
 
 # --- the machine ----------------------------------------------------------------------------------
@@ -497,6 +602,7 @@ def test_a_journal_is_read_in_the_order_of_its_writer(
         study.explore(path, towards=towards)
     monkeypatch.undo()
     with Journal(path, read_only=True) as one:
+        assert one.study() == study.document()
         taken = one.order()
     loaded = qp.ReconfigurationGraph.load(path)
     assert {loaded.nodes[edge.source].id for edge in loaded.edges} == set(taken)

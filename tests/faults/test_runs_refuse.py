@@ -103,7 +103,8 @@ def test_a_run_names_what_it_knows_when_asked_for_something_else() -> None:
     run = qp.Multibody(body, qp.Distance("bar", qp.GROUND, body)).simulate(0.1)
     with pytest.raises(
         KeyError,
-        match=r"no moving body, joint, force or sensor is called 'nose'; there are: body, bar",
+        match=r"no moving body, joint, force, sensor or controller is called 'nose'; there are: "
+        r"body, bar",
     ):
         run["nose"]
     assert (run["bar"].angle, run["bar"].travel, run["bar"].rate) == (

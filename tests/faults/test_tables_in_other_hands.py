@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+import quirkpy as qp
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.explore.scope.choices import Choice
 
@@ -73,6 +74,20 @@ def test_no_cell_is_a_formula(tmp_path: Path) -> None:
         assert all(cell[:1] not in ("=", "+", "-", "@", "\t", "\r") for cell in row)
         assert row[2] in (name, "'" + name)
         assert row[3].endswith(f"{name} | x: lock")
+
+
+def test_no_column_of_a_run_is_headed_by_a_formula(tmp_path: Path) -> None:
+    names = [name for name in NAMES if name.isprintable() and "." not in name]
+    balls = [qp.Body.sphere(name, 0.1, 1.0, position=(k, 0.0, 0.0)) for k, name in enumerate(names)]
+    run = qp.Multibody(*balls).simulate(0.1)
+    run.save(tmp_path / "run.csv", [f"{name}.position.x" for name in names])
+    with (tmp_path / "run.csv").open(newline="", encoding="utf-8") as file:
+        head, first, *_ = csv.reader(file)
+    assert [column.removeprefix("'") for column in head[1:]] == [
+        f"{name}.position.x" for name in names
+    ]
+    assert not any(column.startswith(("=", "+", "-", "@")) for column in head)
+    assert [float(cell) for cell in first[1:]] == list(range(len(names)))
 
 
 def test_json_keeps_them(tmp_path: Path) -> None:

@@ -19,13 +19,13 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.explore.graph import ReconfigurationGraph
-from quirkpy.explore.journal import UNREADABLE, record_of, text_of
 from quirkpy.explore.model.graph import Node, Outcome
-from quirkpy.explore.rows import hash_of
+from quirkpy.explore.rows import mark_of, owner_of
 from quirkpy.explore.run import workers
 from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.runner import run_choice
 from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.texts import UNREADABLE, record_of, text_of
 from quirkpy.motion.course import Stop
 from quirkpy.rest.reason import (
     PLAIN,
@@ -260,13 +260,13 @@ def test_journals_keep_what_reasons_were_made_of(names: Any, tmp_path: Path) -> 
     loaded = ReconfigurationGraph.load(path)
     assert loaded.to_json() == graph.to_json()
     check_alike(loaded, graph)
-    runs = runs_in(path)
+    runs, owner = runs_in(path), owner_of(graph.study.digest)
     with closing(sqlite3.connect(path)) as base:
         rows = base.execute("SELECT node, choice, record FROM runs").fetchall()
         for node, choice, text in rows:
             data = json.loads(text)
             old = json.dumps({key: value for key, value in data.items() if key != "reasons"})
-            row = (old, hash_of("runs", node, choice, old), node, choice)
+            row = (old, mark_of(owner, "runs", node, choice, old), node, choice)
             base.execute("UPDATE runs SET record = ?, hash = ? WHERE node = ? AND choice = ?", row)
         base.commit()
     assert any("reasons" in json.loads(text) for *_, text in rows)

@@ -293,3 +293,22 @@ def test_its_pictures_and_its_page_follow_the_pieces(tmp_path: Path) -> None:
         assert word in page
     with pytest.raises(ValueError, match="landscape: what acts"):
         run.landscape()
+
+
+def test_opening_a_latch_draws_what_it_states() -> None:
+    """Where it holds and a switch leaves it out, and there alone; no part of the motion."""
+    hub = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, fixed=True)
+    arm = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0))
+    hinge = qp.Revolute("hinge", hub, arm, at=(0.05, -0.05, 0), axis=(0, 0, 1))
+    spring = qp.HingeSpring("spring", hinge, stiffness=0.05, rest_angle=2.0)
+    latch = qp.Latch("latch", hinge, at=1.0, sense=+1, release=3.0, power=6.0)
+    system = qp.Multibody(hub, arm, hinge, spring, latch)
+    opens = qp.Switch(3.0, forces=["spring"])
+    run = system.simulate(5.0, switches=[opens])
+    assert run.changes == ((3.0, "latch", "latch", 3.0, 6.0),)
+    assert [run.changed[run.t < 3.0].max(), run.changed[-1]] == [0.0, 3.0]
+    balance = run.energy + run.dissipated + run.lost - run.work - run.switched
+    assert np.ptp(balance) < 1e-9
+    early = system.simulate(5.0, switches=[qp.Switch(0.1, forces=["spring"])])
+    assert early.changes == ()
+    assert len(run.plot("power").png()) > 1000

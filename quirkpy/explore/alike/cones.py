@@ -25,8 +25,8 @@ SITE_TOLERANCE = 1e-9
 
 
 class Images(NamedTuple):
-    """All cones about which a run is asked; which of them are those of the study, criterion by
-    criterion, and into which each of these may turn, by number."""
+    """All cones about which a run is asked, which of them are cones of the study, criterion by
+    criterion, and for each of these the numbers of those that exchanges may make of it."""
 
     cones: tuple[KeepOut, ...]
     own: tuple[int, ...]
@@ -53,7 +53,7 @@ class Cones:
 
     @property
     def break_symmetry(self) -> bool:
-        """Whether cones tell modules apart that are alike otherwise."""
+        """Whether cones distinguish modules that are otherwise alike."""
         return len(self.images.cones) > len(set(self.images.own))
 
     def map_images(self, *exchanges: Exchange) -> tuple[int, ...]:
@@ -70,7 +70,7 @@ class Cones:
         return set(self.map_images(exchange)) == set(self.images.own)
 
     def _permute_images(self, exchange: Exchange) -> tuple[int, ...]:
-        """Of each image, which one an exchange carries onto it."""
+        """For each image the number of that onto which an exchange carries it."""
         if exchange not in self._before:
             came = {b: a for a, b in enumerate(exchange.to)}
             made = []
@@ -97,15 +97,14 @@ class Cones:
         return [self._elsewhere(cone, a, own) for a, own in ways]
 
     def _elsewhere(self, cone: KeepOut, a: int, own: Floats) -> KeepOut:
-        """The cone on another body that becomes this one under a turn (4,) of body axes."""
+        """The cone on another body that a turn (4,) of body axes carries onto this one."""
         at, z = rotate(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
         body: Body = self.symmetry.bodies[a]
         site = Site(body, cone.site.name, tuple(at.tolist()), tuple(z.tolist()))
         return KeepOut(site, cone.half_angle, cone.length, cone.of)
 
     def _number(self, cone: KeepOut) -> int:
-        """The number of a cone among all that are known; one that is none of them becomes the
-        next."""
+        """The number of a cone among those that are known; a new cone is added."""
         for k, other in enumerate(self._known):
             same = (cone.site.body.name, *_sizes(cone)) == (other.site.body.name, *_sizes(other))
             if same and abs(_line(cone) - _line(other)).max() < SITE_TOLERANCE:
@@ -156,6 +155,6 @@ class Lookout:
 
     @property
     def over(self) -> bool:
-        """Whether no edge can ask how the motion goes on: for some cone of the study every image
-        that an exchange may give it has been entered."""
+        """Whether no edge can need the rest of the motion: for some cone of the study it has
+        entered every image of it."""
         return any(not numbers & self.clear.keys() for numbers in self.images.each)

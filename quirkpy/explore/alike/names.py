@@ -1,4 +1,5 @@
-"""`Names`: what is called how after an exchange of modules, and reasons in these names."""
+"""`Names`: the names of bodies, joints and forces after an exchange of modules, and reasons in
+these names."""
 
 from __future__ import annotations
 
@@ -12,14 +13,14 @@ from quirkpy.rest.reason import TOLD, Of, Reason, parse_reason
 
 
 class Names:
-    """What exchanges make of names, worked out when it is first asked for."""
+    """A map of names under an exchange, computed when first asked for."""
 
     def __init__(self, symmetry: Symmetry) -> None:
         self.symmetry, self.study = symmetry, symmetry.study
         self._made: dict[tuple[str, Exchange], dict[str, str]] = {}
 
     def translate(self, exchange: Exchange, reason: Reason) -> Reason | None:
-        """A reason after an exchange; None where it names what becomes nothing that is known."""
+        """A reason after an exchange; None where it names something without a counterpart."""
 
         def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:
             names = self.of(of, exchange)
@@ -35,13 +36,13 @@ class Names:
 
     @staticmethod
     def _idle(exchange: Exchange) -> bool:
-        """Whether all stays where it is on its body, and is called as it was."""
+        """Whether the exchange leaves every body and every name as it is."""
         still = bool((abs(exchange.own) == IDENTITY).all()) and not exchange.renames
         return still and all(one == two for one, two in exchange.sensors.items())
 
     def of(self, of: Of | Literal["pairs", "joints"], exchange: Exchange) -> dict[str, str]:
-        """What everything of a kind becomes, as far as that is known, in the order in which it is
-        listed."""
+        """The map of all names of one kind, as far as it is known, in the order in which the study
+        lists them."""
         key = of, exchange
         if key not in self._made:
             make = {"bodies": self._bodies, "forces": self._forces, "stops": self._stops,
@@ -50,7 +51,7 @@ class Names:
         return self._made[key]
 
     def part(self, exchange: Exchange, name: str) -> str:
-        """What a body or a joint that a motion names becomes; what is fixed stays."""
+        """The body or joint that a body or joint becomes; fixed ones become themselves."""
         bodies = self.of("bodies", exchange)
         return bodies[name] if name in bodies else self.of("joints", exchange).get(name, name)
 
@@ -87,8 +88,8 @@ class Names:
         return {f"{one} {side}": f"{two} {side}" for one, two in joints for side in sides}
 
     def _joints(self, exchange: Exchange) -> dict[str, str]:
-        """What may hold pairs, with its stops: joints of the system itself let nothing be
-        exchanged."""
+        """Joints that may hold pairs, with their stops; joints of the system itself allow no
+        exchange."""
         out: dict[str, str] = {}
         for link in self._links():
             there = self.symmetry.link(exchange, link)
@@ -111,8 +112,8 @@ class Names:
 
 
 def in_order(before: Sequence[str], after: list[str], order: Sequence[str]) -> list[str]:
-    """What some names have become, in order where they were so before; what is not listed comes
-    last."""
+    """Some names after the exchange, in the order of the study if they were so before; a name that
+    the study does not list comes last."""
     index = {name: k for k, name in enumerate(order)}
     place = [index.get(name, len(index)) for name in before]
     if place != sorted(place):

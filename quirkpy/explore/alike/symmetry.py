@@ -68,7 +68,7 @@ class Exchange:
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """The potential that has become each one, by name."""
+        """For each potential, the one that becomes it, by name."""
         return {other: mine for mine, other in self.potentials.items()}
 
 
@@ -105,8 +105,8 @@ class Symmetry:
 
     # --- which bodies are alike -------------------------------------------------------------------
     def _classify(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
-        """Of every body the first of its kind, how it is like that, and in which ways it is like
-        itself."""
+        """For every body the first of its kind, the turn that relates the two, and the turns that
+        carry it onto itself."""
         kinds: list[int] = []
         first: list[Alike] = []
         pinned = self._unique_bodies()
@@ -127,8 +127,8 @@ class Symmetry:
         return kinds, first, turns
 
     def _unique_bodies(self) -> set[int]:
-        """Bodies that nothing else may stand for: those on which joints of the system itself act,
-        and all where something is not known to be the same for others."""
+        """Bodies that are exchanged with no other: those on which joints of the system itself act,
+        and all where something may tell bodies apart."""
         system = self.study.system
         options = [option for chosen in self.study.options.values() for option in chosen]
         known = all(option.traits.exchanged != "unknown" for option in options)
@@ -142,8 +142,8 @@ class Symmetry:
         return set(range(len(self.bodies))) if joints else set()
 
     def _has_one_firmest_hold(self) -> bool:
-        """Whether there is one firmest hold for sensors that meet: of several alike the first is
-        always taken."""
+        """Whether among the options of sensors that meet there is a single firmest one: of several
+        that are as firm, always the first is taken."""
         choices = (
             [o.traits.holds for o in chosen if o.joins] for chosen in self.study.options.values()
         )
@@ -172,8 +172,8 @@ class Symmetry:
         return [k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.name == name]
 
     def _ways(self, a: int, b: int) -> Iterator[Alike]:
-        """The turns of body axes that carry all of one body onto another, the identity first where
-        it does."""
+        """The turns of body axes that carry a body, with its shape and sensors, onto another; the
+        identity first, where it does."""
         one, two = self.bodies[a], self.bodies[b]
         mine, others = self._sensors(one.name), self._sensors(two.name)
         if len(mine) != len(others) or one.mass != two.mass:
@@ -219,7 +219,7 @@ class Symmetry:
 
     @cached_property
     def _nothing(self) -> Exchange:
-        """The exchange of nothing, which needs no leave of anyone."""
+        """The identity: every body becomes itself."""
         n = len(self.bodies)
         sensors = {k: k for k in range(len(self.study.sensors))}
         return Exchange(
@@ -240,8 +240,8 @@ class Symmetry:
         return None if potentials is None else Exchange(to, own, sensors, potentials)
 
     def _potentials(self, to: tuple[int, ...], own: Floats) -> dict[str, str] | None:
-        """Which potential each becomes, the same one where it can; None where forces that always
-        act become others."""
+        """The potential that each potential becomes, itself where possible; None where forces that
+        always act would change."""
         mine, theirs = self._forces_of(range(len(to))), self._forces_of(to, own)
         if mine is None or theirs is None or mine[0] != theirs[0]:
             return None
@@ -293,8 +293,9 @@ class Symmetry:
 
     # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:
-        """Everything that carries one pose onto another, but for so much [m], [rad], in an order
-        that is always the same; for a pose and itself the identity comes first."""
+        """Every exchange with a motion of the whole that carries one pose onto another, to within a
+        tolerance [m], [rad], always in the same order; for a pose and itself the identity comes
+        first."""
         out = []
         mine, theirs = self._to_common_axes(one), self._to_common_axes(two)
         for turn, shift in self._motions(mine, theirs):
@@ -328,8 +329,8 @@ class Symmetry:
     def _assign(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """Which body each one becomes under a motion, and turned in which way; None where one
-        becomes none."""
+        """The body that each body becomes under a motion, and its turn; None where one has no
+        counterpart."""
         many = np.broadcast_to(turn, (len(mine), 4))
         r, q = rotate(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
         far = np.linalg.norm(r[:, None] - positions_of(theirs), axis=2)
@@ -364,20 +365,21 @@ class Symmetry:
         return self._numbers[frozenset((exchange.sensors[one], exchange.sensors[two]))]
 
     def link(self, exchange: Exchange, link: Link) -> Link | None:
-        """What a link becomes; None where that is no pair, or no option of one."""
+        """A link after an exchange; None where that gives no pair of the study, or no option of
+        it."""
         both = frozenset(exchange.sensors[k] for k in self.study.pairs[link.pair][:2])
         label = self.label(exchange, *link) if both in self._numbers else None
         return None if label is None else Link(self._numbers[both], link.roll, label)
 
     def says(self, force: Force, exchange: Exchange | None = None) -> Counter[Any] | None:
-        """What a force says of bodies, after an exchange, as a value that can be compared; None
+        """What a force says of bodies after an exchange, as a value that can be compared; None
         where that is not known."""
         there = self._nothing if exchange is None else exchange
         return _describe_forces([force], self._places(there.to, there.own))
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
-        """What an option of a pair is called where the pair has become another, whose first sensor
-        may be that which the second has become; None where there is no such option."""
+        """The label of an option of a pair after an exchange, which may swap the two sensors of the
+        pair; None where there is no such option."""
         other = self.study.pairs[self.pair(exchange, pair)]
         if other.one == exchange.sensors[self.study.pairs[pair].one]:
             return label
@@ -403,7 +405,8 @@ class Symmetry:
         point, about = _digits(frame @ at), _digits(frame @ [-x for x in axis])
         for other in filter(None, map(hinge_of, self.study.options_of(p))):
             seen = other.placed(two)
-            if (_digits(seen[0]), _digits(seen[1]), seen[2]) == (point, about, most):
+            there = _digits(seen[0]), _digits(seen[1]), seen[2], other.costs
+            if there == (point, about, most, option.costs):
                 return other.label
         return None
 

@@ -64,8 +64,8 @@ def to_networkx(graph: Graph) -> Any:
 
 
 def graphml(graph: Graph) -> str:
-    """As GraphML.  Ids of its edges are their own, "e0" ...: other programs take edges of one id
-    for one edge."""
+    """The graph as GraphML.  Its edges are called "e0", "e1" ...: other programs take edges of one
+    id for one edge."""
     import networkx
 
     keyed, out = to_networkx(graph), networkx.MultiDiGraph()
@@ -84,7 +84,7 @@ def foreign(figures: dict[str, Any]) -> dict[str, Any]:
 
 
 def dot(graph: Graph) -> str:
-    """As DOT; floats come back bit for bit."""
+    """The graph as DOT; floats come back bit for bit."""
     lines = ["digraph reconfigurations {"]
     for key, node in graph.nodes.items():
         lines.append(f"  {key} {_join_attributes(foreign(node_figures(node)))};")

@@ -11,18 +11,17 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
-from quirkpy.explore.answers.routes import Routes, Step, cheapest
-from quirkpy.explore.model.costs import check_cost, supply_in_motion, time_of
+from quirkpy.explore.answers.routes import Routes, Step, cheapest, drawn_more
+from quirkpy.explore.model.costs import check_cost, supply_for, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import show
-from quirkpy.parts.files import ending_of, write_text
+from quirkpy.parts.files import ending_of, plain_cell, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
     import networkx
 
     from quirkpy.explore.model.graph import Edge, Graph
-    from quirkpy.explore.scope.scope import Scope
 
 
 @dataclass(frozen=True)
@@ -85,21 +84,27 @@ class Plan(Sequence["Edge"]):
         return "\n".join(lines)
 
 
-def plan_of(study: Scope | None, steps: Sequence[Step], cost: float, start: str) -> Plan:
+def plan_of(graph: Graph, steps: Sequence[Step], cost: float, start: str) -> Plan:
     """A plan of some steps, one after the other."""
     energies, before = [], None
     for step in steps:
-        o = step.outcome
-        work = (
-            o.switching
-            if before is None or None in (o.start_energy, before)
-            else o.start_energy - before
-        )
-        energies.append(max(0.0, work) + supply_in_motion(o))
-        before = o.end_energy
+        energies.append(energy_after(graph, before, step))
+        before = step
     nodes = (start, *(step.target for step in steps))
-    times = tuple(time_of(study, step.outcome) for step in steps)
+    times = tuple(time_of(graph.study, step.outcome) for step in steps)
     return Plan(tuple(step.edge for step in steps), cost, nodes, tuple(energies), times)
+
+
+def energy_after(graph: Graph, before: Step | None, step: Step) -> float:
+    """What the spacecraft supplies for a step [J] after another, or none."""
+    now = step.outcome
+    if before is None:
+        return supply_for(now)
+    then = before.outcome
+    known = None not in (now.start_energy, then.end_energy)
+    work = now.start_energy - then.end_energy if known else now.switching
+    more = drawn_more(graph, step.edge, before.edge.arrival(then))
+    return max(0.0, max(0.0, work) + supply_in_motion(now) + more)
 
 
 def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
@@ -114,7 +119,7 @@ def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: boo
     if not found:
         simple = cheapest(graph, cost, ambiguous)
         raise PartError(unreachable(graph, simple, source, target) + explain_untried(graph, cost))
-    return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
+    return [plan_of(graph, label.steps(), label.cost, source) for label in found]
 
 
 def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str) -> str:
@@ -152,7 +157,7 @@ def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
     found = Routes(graph, "energy", ambiguous).front(source, target)
     if not found:
         raise PartError(unreachable(graph, cheapest(graph, "switches", ambiguous), source, target))
-    return [plan_of(graph.study, label.steps(), label.cost, source) for label in found]
+    return [plan_of(graph, label.steps(), label.cost, source) for label in found]
 
 
 # --- what hangs on what ---------------------------------------------------------------------------
@@ -211,10 +216,6 @@ def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
                 f"without: {name!r} is no pair, no option of one (pair: option), no potential and "
                 "no force here."
             )
-
-
-#: With these a spreadsheet begins a formula.
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 # --- the table that flies -------------------------------------------------------------------------
@@ -292,9 +293,8 @@ class FlightTable:
 
 
 def _quote_cell(cell: str) -> str:
-    """A cell of a CSV file; one that a spreadsheet would take for a formula has an apostrophe
-    before it."""
-    cell = "'" + cell if cell.startswith(FORMULA) else cell
+    """A cell of a CSV file."""
+    cell = plain_cell(cell)
     return '"' + cell.replace('"', '""') + '"' if re.search(r'[",\r\n]', cell) else cell
 
 

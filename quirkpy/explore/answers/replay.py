@@ -9,21 +9,27 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.explore.alike.cones import Cones
-from quirkpy.explore.alike.symmetry import Exchange, Symmetry
 from quirkpy.explore.answers.plan import Plan
 from quirkpy.explore.model.assembly import holding
-from quirkpy.explore.model.changing import Change, changes_of
+from quirkpy.explore.model.changing import (
+    OnTheWay,
+    changes_of,
+    cost_of_choice,
+    has_costs,
+    held_at,
+)
 from quirkpy.explore.model.leaving import Leaving
-from quirkpy.explore.reduce.holdings import Holdings, Matching
+from quirkpy.explore.reduce.holdings import Holdings
+from quirkpy.explore.reduce.transfers import Transfers
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
-from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
+from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import Waits
+from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Change, Waits
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.move import stand
 from quirkpy.motion.trajectory import Trajectory
@@ -79,16 +85,16 @@ class Replay(JoinedTrajectory):
 
     legs: tuple[Leg, ...]
 
-    def __init__(self, graph: Graph, legs: Sequence[Leg]) -> None:
-        self.graph, self.legs = graph, tuple(legs)
+    def __init__(self, system: System, legs: Sequence[Leg]) -> None:
+        self.legs = tuple(legs)
         pieces = tuple((leg.t, run) for leg in legs for run in leg.runs)
         works = [leg.switching * (k == 0) for leg in legs for k in range(len(leg.runs))]
-        super().__init__(graph.study.system, pieces, works)
+        super().__init__(system, pieces, works)
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Replay:
         """A run with each of the pieces of this one changed."""
         legs = [leg._replace(runs=tuple(map(change, leg.runs))) for leg in self.legs]
-        return Replay(self.graph, legs)
+        return Replay(self.system, legs)
 
     def _told(self, state: State, begins: float) -> State:
         """A state of a piece as one of the study's own system."""
@@ -103,8 +109,7 @@ class Replay(JoinedTrajectory):
 
     @property
     def supplied(self) -> float:
-        """What the spacecraft supplied in all [J]; `Plan.energy` foretells it, but for joints in
-        rigid clusters that hold otherwise than when the shape was first reached."""
+        """What the spacecraft supplied in all [J], which `Plan.energy` foretells."""
         return math.fsum(leg.supplied for leg in self.legs)
 
     @property
@@ -123,13 +128,6 @@ class Replay(JoinedTrajectory):
     def changes(self) -> tuple[Change, ...]:
         """The joints that took hold and let go, when, and what that drew."""
         return tuple(one._replace(t=leg.t + one.t) for leg in self.legs for one in leg.changes)
-
-    @cached_property
-    def changed(self) -> Floats:
-        """What the joints that have changed so far draw [J] (k,), if not all of it yet: of the
-        supply of the spacecraft, and no part of the motion."""
-        drawn = [change.energy * (self.t >= change.t) for change in self.changes]
-        return np.asarray(sum(drawn, np.zeros(len(self.t))))
 
     @cached_property
     def lost(self) -> Floats:
@@ -155,15 +153,14 @@ def replay(graph: Graph, plan: Any) -> Replay:
     legs: list[Leg] = []
     goals = plan.nodes[1:] if isinstance(plan, Plan) else [str(edge.target) for edge in plan]
     node, t = graph.nodes[plan[0].source], 0.0
-    cones, holdings = Cones(Symmetry(graph.study)), Holdings(graph.study)
+    transfers = Transfers(graph.study)
     for edge, goal in zip(plan, goals, strict=True):
-        choice = transfer_choice(
-            cones, holdings, graph.nodes[edge.source], node, edge.selection, edge
-        )
-        leg, node = fly_step(graph, holdings, node, choice, edge, goal, t)
+        known = graph.nodes[edge.source]
+        choice = transfer_choice(transfers, known, node, edge.selection, edge)
+        leg, node = fly_step(graph, transfers.holdings, node, choice, edge, goal, t)
         legs.append(leg)
         t += leg.lasted
-    return Replay(graph, legs)
+    return Replay(graph.study.system, legs)
 
 
 def _check_plan(plan: Any) -> None:
@@ -181,49 +178,19 @@ def _check_plan(plan: Any) -> None:
 
 
 def transfer_choice(
-    cones: Cones, holdings: Holdings, known: Node, node: Node, choice: Choice, what: object
+    transfers: Transfers, known: Node, node: Node, choice: Choice, what: object
 ) -> Choice:
-    """A choice at a node of the graph, said of the place where the step before has ended: modules
-    that are alike may have changed places there, or stand otherwise turned.  What holds it open
-    stands for what holds the node open. what: is refused where that cannot be said."""
-    symmetry = cones.symmetry
-    study = symmetry.study
-    if node is known:
-        return choice
-    rolls, held = dict(study.open_pairs(known)), {link.pair: link for link in known.links}
-    asked = [
-        Link(study.numbers[name], rolls[study.numbers[name]], label)
-        for name, label in choice.joints
-    ]
-    for exchange, _, _ in symmetry.carriers(
-        known.state, node.state, REPORTED_MISS * study.shapes.tolerance
-    ):
-        potential = exchange.potentials.get(choice.potential)
-        if potential is None or not (
-            same_shape(study.shapes, exchange) and cones.is_invariant(exchange)
-        ):
-            continue
-        matching = holdings.matching(exchange, known, node)
-        if matching is None:
-            continue
-        links = (_transfer_link(symmetry, exchange, matching, held, link) for link in asked)
-        made = sorted(link for link in links if link is not None)
-        if [link[:2] for link in made] == study.open_pairs(node):
-            return Choice(
-                tuple((study.pairs[link.pair].name, link.option) for link in made), potential
-            )
-    raise _refusal_of(what)
-
-
-def _transfer_link(
-    symmetry: Symmetry, exchange: Exchange, matching: Matching, held: dict[int, Link], link: Link
-) -> Link | None:
-    """A link of a choice after an exchange: where it holds the node open, by what holds that open
-    there; None where the exchange leaves no such pair."""
-    open_here = matching.get(held.get(link.pair, link))
-    if open_here is None:
-        return symmetry.link(exchange, link)
-    return open_here if link == held[link.pair] else open_here._replace(option=link.option)
+    """A choice at a node of the graph, said of the place where the step before has ended: of all
+    ways to say it the first that asks for the least of its joints.  what: is refused where it
+    cannot be said."""
+    study, ways = transfers.study, transfers.choices(known, node, choice)
+    if not has_costs(study):
+        found = next(ways, None)
+    else:
+        found = min(ways, key=lambda way: cost_of_choice(study, node, way), default=None)
+    if found is None:
+        raise _refusal_of(what)
+    return found
 
 
 def _refusal_of(what: object) -> PartError:
@@ -231,23 +198,9 @@ def _refusal_of(what: object) -> PartError:
     return PartError(
         f"replay: {what} cannot begin where the step before has ended: there modules stand for "
         "others that are not "
-        "alike to the dynamics, or of which others must stay clear; declare only such as "
-        "interchangeable."
+        "alike to the dynamics or in what their options cost, or of which others must stay clear; "
+        "declare only such as interchangeable."
     )
-
-
-def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
-    """Whether modules stand for others, and are turned, as the study allows for what is one
-    shape."""
-    for a, (b, own) in enumerate(zip(exchange.to, exchange.own, strict=True)):
-        off = min(
-            float(np.linalg.norm(sign * turn - own))
-            for turn in shapes.turns[b]
-            for sign in (1.0, -1.0)
-        )
-        if shapes.kinds[a] != shapes.kinds[b] or off > shapes.tolerance:
-            return False
-    return True
 
 
 def fly_step(
@@ -273,10 +226,18 @@ def fly_step(
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
     runs, losses = at_rest(ended, begun)
     held = holding(study, choice)
-    changes = changes_of(study, node, choice, ended.contacts)
+    changes = changes_of(study, held_at(study, node), choice, on_the_way(study, ended, there))
     return Leg(
         edge, t, runs, begun.switching, held, losses, missed, choice, ended.leavings, changes
     ), there
+
+
+def on_the_way(study: Scope, ended: Ended, there: Node) -> OnTheWay:
+    """The joints that changed along a motion, up to its end in a node."""
+    lasted = float(ended.runs[-1].t[-1]) if ended.runs else 0.0
+    left = (link for link in ended.links if link not in there.links)
+    gone = tuple((lasted, study.pairs[link.pair].name) for link in left)
+    return OnTheWay(ended.contacts, (*ended.opened, *gone))
 
 
 def _ends_at(

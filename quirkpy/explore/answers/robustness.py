@@ -8,6 +8,7 @@ import threading
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from concurrent.futures import Executor
+from contextlib import contextmanager
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -32,9 +33,9 @@ from quirkpy.motion.move import move
 from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import show
+from quirkpy.parts.checks import show, small
 from quirkpy.parts.event import SensorsMeet
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.settle import run_to_rest, settle
 from quirkpy.rest.vicinity import Vicinity
 
@@ -335,7 +336,8 @@ def sample_edge(
     check_workers("robustness", workers)
     _check_samples(edge, samples, target)
     key = graph[str(edge.target if target is None else target)].key
-    task = _task(graph, edge, within, spread, seed)
+    with journal_of(graph):  # refused before anything is flown
+        task = _task(graph, edge, within, spread, seed)
     with pool_for(workers, graph.study) as pool:
         counts = (
             _count_here(graph.study, task, samples)
@@ -345,10 +347,18 @@ def sample_edge(
     labels, reasons = _tally(counts)
     found = Robustness(key, samples, _rank_counts(labels), spread, seed, _rank_counts(reasons))
     graph.edges[place] = replace(edge, robustness=found)
-    if graph.path is not None:
-        with Journal(graph.path) as journal:
-            journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
+    with journal_of(graph) as journal:
+        journal.add_robustness(graph.nodes[edge.source].id, edge.selection.key, found)
     return found
+
+
+@contextmanager
+def journal_of(graph: Graph) -> Iterator[Journal]:
+    """The journal of a graph; refused where the file has become that of another study.  A graph
+    without a file has one that nobody reads."""
+    with Journal(graph.path) as journal:
+        journal.claim(graph.study.digest, graph.study.document())
+        yield journal
 
 
 def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
@@ -404,6 +414,7 @@ def _place(graph: Graph, edge: Edge) -> int:
 
 def _task(graph: Graph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
     node = graph.nodes[edge.source]
+    check_argument("robustness or margins", "within", within, small)
     return Task(
         graph.study.digest,
         replace(node, study=None),  # which a worker has of its own

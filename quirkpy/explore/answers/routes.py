@@ -2,8 +2,9 @@
 
 What a step costs in energy depends on the step before: switching changes the potential energy from
 that of the joints and the potential that hold and act there, not of those under which the shape was
-first reached.  So a route is followed over (node, energy stored on arrival), and not over nodes
-alone."""
+first reached; and joints that take hold and let go may draw energy, so that it matters which of
+them hold.  So a route is followed over (node, what holds it, energy stored on arrival), and not
+over nodes alone."""
 
 from __future__ import annotations
 
@@ -13,6 +14,7 @@ import math
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy.explore.model.changing import cost_of_choice, has_costs
 from quirkpy.explore.model.costs import check_cost, price, time_of
 from quirkpy.parts.part import PartError
 
@@ -20,6 +22,7 @@ if TYPE_CHECKING:
     import networkx
 
     from quirkpy.explore.model.graph import Edge, Graph, Outcome
+    from quirkpy.explore.scope.choices import Arrival
 
 #: Energies stored that differ by no more than this share of the largest one in the graph are the
 #: same.
@@ -29,7 +32,8 @@ SAME_ENERGY = 1e-12
 class Step(NamedTuple):
     """An edge as a step of routes: where it leads, by which outcome, what it costs whatever comes
     before (see `price`) and after what its source was first reached with; the potential energy once
-    its selection is made, and at its end [J], both zero where the cost knows no energy."""
+    its selection is made, and at its end [J], and in which way its target is then held, by number
+    (see `Routes.holds`): all zero where the cost knows no energy."""
 
     edge: Any
     target: str
@@ -38,6 +42,7 @@ class Step(NamedTuple):
     first: float
     start: float = 0.0
     end: float = 0.0
+    held: int = 0
 
     def after(self, stored: float) -> float:
         """The cost of the step where so much energy is stored before [J]."""
@@ -58,18 +63,20 @@ def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
 
 class Label(NamedTuple):
     """A way to a node: what it has cost, the energy stored there [J] (None: that with which the
-    node was first reached), the node, the last step, and the label before it."""
+    node was first reached), the node, the last step, the label before it, and in which way the node
+    is held (see `Routes.holds`)."""
 
     cost: float
     stored: float | None
     node: str
     step: Step | None = None
     before: Label | None = None
+    held: int = 0
 
-    def on(self, step: Step) -> Label:
-        """The way that goes on by a step."""
-        more = step.first if self.stored is None else step.after(self.stored)
-        return Label(self.cost + more, step.end, step.target, step, self)
+    @property
+    def place(self) -> tuple[str, int]:
+        """The node, and in which way it is held."""
+        return self.node, self.held
 
     def way(self) -> list[Label]:
         """The labels on the way, the first one first."""
@@ -95,6 +102,8 @@ class Routes:
         check_cost(cost)
         self.graph = graph
         self.leaving: dict[str, list[Step]] = {key: [] for key in graph.nodes}
+        self._numbers: dict[tuple[Arrival, ...], int] = {(): 0}
+        self._drawn: dict[tuple[int, int], float] = {}
         for source, target, edge, outcome in steps(graph, ambiguous):
             value = price(graph.study, cost, edge, outcome)
             if not value >= 0.0:
@@ -102,9 +111,48 @@ class Routes:
                     f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up."
                 )
             if value < math.inf:
-                self.leaving[source].append(_step(cost, edge, target, outcome, value))
+                self.leaving[source].append(self._step(cost, edge, target, outcome, value))
         every = [abs(step.end) for found in self.leaving.values() for step in found]
         self.same = SAME_ENERGY * max(every, default=0.0)
+        #: The ways in which nodes are held, by number; the first: as when they were first reached,
+        #: or in whatever way, where joints cost nothing.
+        self.holds = list(self._numbers)
+
+    # --- steps ------------------------------------------------------------------------------------
+    def _step(self, cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) -> Step:
+        """An edge as a step, priced."""
+        if cost != "energy":
+            return Step(edge, target, outcome, value, value)
+        first = value + max(0.0, outcome.switching)
+        start, end = outcome.start_energy, outcome.end_energy
+        if start is None or end is None:
+            raise PartError(
+                f"plan: {edge!r} tells nothing of energies; explore again for plans by energy."
+            )
+        held = self._numbers.setdefault(edge.arrival(outcome), len(self._numbers))
+        return Step(edge, target, outcome, value, first, start, end, held)
+
+    def cost_of(self, step: Step, stored: float | None, held: int) -> float:
+        """What a step costs from so much energy stored [J] (None: as when its source was first
+        reached) and in a way in which that is held."""
+        if stored is None:
+            return step.first
+        return max(0.0, step.after(stored) + self._more(step, held))
+
+    def _more(self, step: Step, held: int) -> float:
+        """The energy by which the joints of a step draw more [J] than where its source is held as
+        when it was first reached."""
+        key = id(step.edge), held
+        if held and key not in self._drawn:
+            self._drawn[key] = drawn_more(self.graph, step.edge, self.holds[held])
+        return self._drawn[key] if held else 0.0
+
+    def on(self, label: Label, step: Step) -> Label:
+        """A way that goes on by a step."""
+        cost = label.cost + self.cost_of(step, label.stored, label.held)
+        return Label(cost, step.end, step.target, step, label, step.held)
+
+    # --- ways -------------------------------------------------------------------------------------
 
     def cheapest(
         self,
@@ -112,53 +160,59 @@ class Routes:
         goal: str,
         without: Collection[str] = (),
         never_next: Collection[str] = (),
+        again: bool = False,
     ) -> Label | None:
         """The cheapest way on from some ways to one node, as far as a goal, past no node of some
         and to none of others by its first step (label setting; a label is dropped where another has
-        cost no more and left no less)."""
+        cost no more and left no less, and holds alike).  again: a node may be passed once more
+        where it is then held in another way."""
         count = itertools.count()
         queue = [(label.cost, next(count), label) for label in begun]
         roots = {id(label) for _, _, label in queue}
         heapq.heapify(queue)
-        best: dict[str, float] = {}
+        best: dict[tuple[str, int], float] = {}
         while queue:
             _, _, label = heapq.heappop(queue)
             if label.node == goal:
                 return label
             if label.stored is not None:
-                if label.stored <= best.get(label.node, -math.inf) + self.same:
+                if label.stored <= best.get(label.place, -math.inf) + self.same:
                     continue
-                best[label.node] = label.stored
-            barred = {*without, *label.nodes(), *(never_next if id(label) in roots else ())}
+                best[label.place] = label.stored
+            barred = {*without, *(never_next if id(label) in roots else ())}
+            gone = {one.place if again else one.node for one in label.way()}
             for step in self.leaving[label.node]:
-                if step.target not in barred:
-                    on = label.on(step)
-                    if on.stored is None or on.stored > best.get(on.node, -math.inf) + self.same:
+                there = (step.target, step.held) if again else step.target
+                if step.target not in barred and there not in gone:
+                    on = self.on(label, step)
+                    if on.stored is None or on.stored > best.get(on.place, -math.inf) + self.same:
                         heapq.heappush(queue, (on.cost, next(count), on))
         return None
 
     def along(self, nodes: Sequence[str]) -> list[Label]:
-        """The ways along a row of nodes that none beats in both cost and energy left."""
+        """The ways along a row of nodes that none which holds alike beats in both cost and energy
+        left."""
         labels = [Label(0.0, None, nodes[0])]
         for node in nodes[1:]:
             every = [
-                label.on(step)
+                self.on(label, step)
                 for label in labels
                 for step in self.leaving[label.node]
                 if step.target == node
             ]
-            labels, most = [], -math.inf
+            labels, most = [], dict[int, float]()
             for label in sorted(every, key=lambda label: label.cost):
-                if label.stored is not None and label.stored > most + self.same:
+                above = most.get(label.held, -math.inf) + self.same
+                if label.stored is not None and label.stored > above:
                     labels.append(label)
-                    most = label.stored
+                    most[label.held] = label.stored
         return labels
 
     def best(self, start: str, goal: str, k: int) -> list[Label]:
         """The k cheapest routes without loops, one for each row of nodes (Yen 1971, with ways along
         rows as roots)."""
         found: list[Label] = []
-        first = self.cheapest([Label(0.0, None, start)], goal)
+        first = self.cheapest([Label(0.0, None, start)], goal, again=True)
         known: dict[tuple[str, ...], Label] = {} if first is None else {tuple(first.nodes()): first}
         while known and len(found) < k:
             row = min(
@@ -182,38 +236,37 @@ class Routes:
         setting, Martins 1984); what rounding makes of one energy is the same."""
         study, count = self.graph.study, itertools.count()
         queue: list[Any] = [(0.0, 0.0, next(count), Label(0.0, None, start))]
-        settled: dict[str, list[tuple[float, float]]] = {}
+        settled: dict[tuple[str, int], list[tuple[float, float]]] = {}
         done: list[Label] = []
         while queue:
             _, time, _, label = heapq.heappop(queue)
-            stored = 0.0 if label.node == goal or label.stored is None else label.stored
-            if any(t <= time and u >= stored - self.same for t, u in settled.get(label.node, ())):
+            there = label.node == goal
+            stored = 0.0 if there or label.stored is None else label.stored
+            place = (goal, 0) if there else label.place
+            if any(t <= time and u >= stored - self.same for t, u in settled.get(place, ())):
                 continue
-            settled.setdefault(label.node, []).append((time, stored))
+            settled.setdefault(place, []).append((time, stored))
             if label.node == goal:
                 done.append(label)
                 continue
             gone = label.nodes()
             for step in self.leaving[label.node]:
                 if step.target not in gone:
-                    on, later = label.on(step), time + time_of(study, step.outcome)
+                    on, later = self.on(label, step), time + time_of(study, step.outcome)
                     heapq.heappush(queue, (on.cost, later, next(count), on))
         pairs = itertools.pairwise(done)  # the second takes less time
         apart = max([self.same, *(SAME_ENERGY * label.cost for label in done)])
         return [one for one, two in pairs if two.cost - one.cost > apart] + done[-1:]
 
 
-def _step(cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) -> Step:
-    """An edge as a step, priced."""
-    if cost != "energy":
-        return Step(edge, target, outcome, value, value)
-    first = value + max(0.0, outcome.switching)
-    start, end = outcome.start_energy, outcome.end_energy
-    if start is None or end is None:
-        raise PartError(
-            f"plan: {edge!r} tells nothing of energies; explore again for plans by energy."
-        )
-    return Step(edge, target, outcome, value, first, start, end)
+def drawn_more(graph: Graph, edge: Edge, arrivals: Sequence[Arrival]) -> float:
+    """What the joints of an edge draw more [J] where its source was reached in one of some ways
+    than where that was reached first."""
+    if not arrivals or not has_costs(graph.study):
+        return 0.0
+    node, choice = graph.nodes[edge.source], edge.selection
+    here = cost_of_choice(graph.study, node, choice, arrivals)
+    return here - cost_of_choice(graph.study, node, choice)
 
 
 def cheapest(graph: Graph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
@@ -224,11 +277,13 @@ def cheapest(graph: Graph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
     routes, out = Routes(graph, cost, ambiguous), networkx.DiGraph()
     out.add_nodes_from(graph.nodes)
     every = [(source, step) for source, found in routes.leaving.items() for step in found]
-    least: dict[str, float] = {}
+    least: dict[str, dict[int, float]] = {key: {} for key in graph.nodes}
     for _, step in every:
-        least[step.target] = min(step.end, least.get(step.target, math.inf))
+        there = least[step.target]
+        there[step.held] = min(step.end, there.get(step.held, math.inf))
     for source, step in every:
-        value = max(step.first, step.after(least.get(source, math.inf)))
+        after = (routes.cost_of(step, end, held) for held, end in least[source].items())
+        value = max([step.first, *after])
         if not out.has_edge(source, step.target) or value < out[source][step.target]["weight"]:
             out.add_edge(source, step.target, weight=value, edge=step.edge)
     return out

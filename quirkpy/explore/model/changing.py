@@ -1,55 +1,129 @@
-"""What it costs to change joints: energy that taking hold and letting go draw, and for how long."""
+"""The cost of changing joints and of opening latches: the energy that taking hold and letting go
+draw, and for how long."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple
 
-from quirkpy.explore.model.assembly import firmest
+from quirkpy.explore.model.assembly import assemble, firmest
 from quirkpy.explore.model.graph import Node, Outcome
-from quirkpy.explore.scope.choices import Choice
+from quirkpy.explore.scope.choices import Arrival, Choice, Link
 from quirkpy.explore.scope.options import Option
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.motion.capture import hold_at_latches
+from quirkpy.motion.course import Change
+from quirkpy.parts.latch import Latch
+
+#: How a latch of a potential is told among options of pairs.
+LATCHED = "latch"
 
 
-class Change(NamedTuple):
-    """A pair that takes hold, or lets go, at a time [s]: the energy that this draws [J], and with
-    which power [W]; None: at once."""
+class OnTheWay(NamedTuple):
+    """What changes after a choice is made, each with its time [s]: pairs that lock as their sensors
+    meet, and pairs that then let go, for others hold their bodies together."""
 
-    t: float
-    pair: str
-    option: str
-    energy: float
-    power: float | None
-
-    @property
-    def lasts(self) -> float:
-        """How long it draws its power [s]."""
-        return 0.0 if self.power is None else self.energy / self.power
+    met: tuple[tuple[float, str], ...] = ()
+    opened: tuple[tuple[float, str], ...] = ()
 
 
+def has_costs(study: Scope) -> bool:
+    """Whether any option of a study, or a latch of a potential, draws energy to take hold or to let
+    go."""
+    options = (option for chosen in study.options.values() for option in chosen)
+    return bool(
+        study.remember("costs", lambda: any(any(o.costs[:2]) for o in options) or latches_of(study))
+    )
+
+
+def held_by(study: Scope, links: Sequence[Link]) -> dict[str, str]:
+    """The option that holds each pair, by name."""
+    return {study.pairs[link.pair].name: link.option for link in links}
+
+
+def held_at(study: Scope, node: Node) -> dict[str, str]:
+    """What holds a node: the option of each pair, by name, and latches of its potential."""
+    return held_by(study, node.links) | dict.fromkeys(latched_at(study, node), LATCHED)
+
+
+# --- latches --------------------------------------------------------------------------------------
+def latches_of(study: Scope, potential: str | None = None) -> dict[str, Latch]:
+    """The latches that cost something to open, by name: those of a potential, or of any."""
+    chosen = study.potentials if potential is None else (potential,)
+    forces = (force for name in chosen for force in study.potentials[name])
+    return {force.name: force for force in forces if isinstance(force, Latch) and force.release}
+
+
+def latched_at(study: Scope, node: Node) -> tuple[str, ...]:
+    """The latches that hold at a node, under the potential with which it was reached."""
+    mine = {} if node.potential is None else latches_of(study, node.potential)
+    if not mine:
+        return ()
+    system = assemble(study, node.links, node.state, node.potential)
+    held = hold_at_latches(system.clusters, system.initial).held
+    named = {label.rsplit(" ", 1)[0] for label in held}
+    return tuple(name for name in mine if f"{node.potential}: {name}" in named)
+
+
+def opened_since(
+    study: Scope, choice: Choice, met: Sequence[tuple[float, str]], links: Sequence[Link]
+) -> tuple[str, ...]:
+    """The pairs that a choice or a contact has joined and that no longer hold at the end."""
+    joined = (name for name, label in choice.joints if _option(study, name, label).joins)
+    every = dict.fromkeys((*joined, *(name for _, name in met)))
+    return tuple(name for name in every if name not in held_by(study, links))
+
+
+# --- what is drawn --------------------------------------------------------------------------------
 def changes_of(
-    study: Scope, node: Node, choice: Choice, outcome_contacts: tuple[tuple[float, str], ...]
+    study: Scope, before: Mapping[str, str], choice: Choice, way: OnTheWay
 ) -> tuple[Change, ...]:
-    """All changes of joints that a choice at a node asks for, at once, and those of the contacts on
-    its way, when they lock."""
-    made = [
-        *_choice_changes(study, node, choice),
-        *_contact_changes(study, choice, outcome_contacts),
-    ]
+    """All changes of joints after what has held each pair before, by name: those that a choice asks
+    for, at once, and those on its way."""
+    made = [*_choice_changes(study, before, choice), *_changes_on(study, choice, way)]
     return tuple(change for change in made if change.energy > 0.0)
 
 
-def cost_of_changes(study: Scope, node: Node, choice: Choice, outcome: Outcome) -> float:
-    """The energy that all changes of joints of an outcome draw [J]."""
-    found = changes_of(study, node, choice, outcome.contacts)
-    return math.fsum(change.energy for change in found)
+def cost_of_changes(
+    study: Scope, before: Mapping[str, str], choice: Choice, way: OnTheWay
+) -> float:
+    """The energy that all of them draw [J]."""
+    if not has_costs(study):
+        return 0.0
+    return math.fsum(change.energy for change in changes_of(study, before, choice, way))
 
 
-def _choice_changes(study: Scope, node: Node, choice: Choice) -> Iterator[Change]:
+def cost_of_outcome(
+    study: Scope, node: Node, choice: Choice, told: Outcome, reached: Mapping[str, Any] | None
+) -> float:
+    """The energy that all joints draw which change on the way of an outcome [J], after what held
+    when its node was first reached; reached: the record of where it ends, or None."""
+    if not has_costs(study):
+        return 0.0
+    links = () if reached is None else tuple(Link(*link) for link in reached["links"])
+    gone = () if reached is None else opened_since(study, choice, told.contacts, links)
+    way = OnTheWay(told.contacts, tuple((told.duration, pair) for pair in gone))
+    return cost_of_changes(study, held_at(study, node), choice, way)
+
+
+def cost_of_choice(
+    study: Scope, node: Node, choice: Choice, arrivals: Sequence[Arrival] = ()
+) -> float:
+    """The energy that a choice at a node draws as it is made [J], where the node was reached so
+    that any of some arrivals says what holds it: the least of all.  Without one that knows the
+    potential, after what held when the node was first reached."""
+    known = [dict(one.joints) for one in arrivals if choice.potential in one.potentials]
+    ways = known or [held_at(study, node)]
+    return min(cost_of_changes(study, before, choice, OnTheWay()) for before in ways)
+
+
+def _choice_changes(study: Scope, before: Mapping[str, str], choice: Choice) -> Iterator[Change]:
     """What is let go, and takes hold, as a choice is made."""
-    before = {study.pairs[link.pair].name: link.option for link in node.links}
+    for name in (name for name, label in before.items() if label == LATCHED):
+        if name not in latches_of(study, choice.potential):
+            latch = latches_of(study)[name]
+            yield Change(0.0, name, LATCHED, latch.release, latch.power)
     for pair, label in choice.joints:
         option = _option(study, pair, label)
         if before.get(pair) != label or option.renewed:
@@ -58,17 +132,19 @@ def _choice_changes(study: Scope, node: Node, choice: Choice) -> Iterator[Change
             yield _hold(0.0, pair, option)
 
 
-def _contact_changes(
-    study: Scope, choice: Choice, contacts: tuple[tuple[float, str], ...]
-) -> Iterator[Change]:
-    """What takes hold as sensors meet, by the firmest option; a hinge that closes lets go."""
-    chosen = dict(choice.joints)
-    for t, pair in contacts:
+def _changes_on(study: Scope, choice: Choice, way: OnTheWay) -> Iterator[Change]:
+    """What takes hold as sensors meet, by the firmest option; a hinge that closes lets go, and so
+    does what others have made needless."""
+    holding = dict(choice.joints)
+    for t, pair in way.met:
         link = firmest(study, study.numbers[pair], 0)
         if link is not None:
-            if pair in chosen:
-                yield _release(study, t, pair, chosen[pair])
+            if pair in holding:
+                yield _release(study, t, pair, holding[pair])
             yield _hold(t, pair, _option(study, pair, link.option))
+            holding[pair] = link.option
+    for t, pair in way.opened:
+        yield _release(study, t, pair, holding[pair])
 
 
 def _option(study: Scope, pair: str, label: str) -> Option:

@@ -21,14 +21,14 @@ COST_WORDS: tuple[str, ...] = get_args(CostWord)
 
 
 def supply_for(outcome: Any) -> float:
-    """What the spacecraft supplies for a motion [J] that follows what the node was first reached
-    with: the work of switching, where it is not given back, and what `supplied_in_motion` says."""
+    """The energy that the spacecraft supplies for a motion [J] from a node as it was first reached:
+    the work of switching, where it is not given back, and `supply_in_motion`."""
     return max(0.0, float(outcome.switching)) + supply_in_motion(outcome)
 
 
 def supply_in_motion(outcome: Any) -> float:
-    """What the spacecraft supplies while a motion lasts [J]: what loads put in, the power that
-    forces state, and what joints draw that take hold and let go."""
+    """The energy that the spacecraft supplies during a motion [J]: the work of loads, the power
+    that forces state, and what joints draw as they take hold and let go."""
     held = float(outcome.holding * outcome.duration)
     return max(0.0, float(outcome.put_in)) + held + float(outcome.changing)
 

@@ -18,7 +18,7 @@ import numpy as np
 from quirkpy.explore.model.assembly import resting
 from quirkpy.explore.model.chances import Robustness
 from quirkpy.explore.model.leaving import Leaving
-from quirkpy.explore.scope.choices import Carried, Choice, Link
+from quirkpy.explore.scope.choices import Arrival, Carried, Choice, Link
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.maths.cached import cached_property
@@ -163,7 +163,9 @@ class Edge:
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where
     outcomes differ.  The order of outcomes is canonical: by kind, as `Kind` lists them, then by
     what holds, where bodies stand, figures. robustness: what came of it when it was flown many
-    times, if it was.  carried: the run that speaks for it, where that is not its own."""
+    times, if it was.  carried: the run that speaks for it, where that is not its own.  arrivals:
+    where options state what they cost, for each outcome what holds its target when that is reached
+    so, in all ways in which modules that are alike may stand for those of the node."""
 
     source: str
     selection: Choice
@@ -171,6 +173,12 @@ class Edge:
     kind: Kind
     robustness: Robustness | None = None
     carried: Carried | None = None
+    arrivals: tuple[tuple[Arrival, ...], ...] = ()
+
+    def arrival(self, outcome: Outcome) -> tuple[Arrival, ...]:
+        """What holds the target of one of its outcomes; nothing where that is not known."""
+        known = zip(self.outcomes, self.arrivals)
+        return next((ways for told, ways in known if told is outcome), ())
 
     @property
     def target(self) -> str | None:

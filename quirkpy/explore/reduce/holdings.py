@@ -24,7 +24,7 @@ from quirkpy.explore.reduce.conclusions import Rules, frame_of
 from quirkpy.explore.scope.choices import Link
 from quirkpy.explore.scope.choosing import clusters
 from quirkpy.explore.scope.identity import poses_of
-from quirkpy.explore.scope.options import hinge_of
+from quirkpy.explore.scope.options import Option, hinge_of
 from quirkpy.explore.scope.safety import forbids_parting
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
@@ -89,8 +89,8 @@ class Holdings:
         return Symmetry(self.study)
 
     def _exchange(self, to: Sequence[int], ways: Sequence[int]) -> Exchange | None:
-        """The exchange in which bodies become others after some of their own turns, whatever forces
-        say; None where a sensor finds no counterpart."""
+        """The exchange of bodies with given turns of their own, without asking forces; None where a
+        sensor has no counterpart."""
         turns = self.study.shapes.turns
         sensors = {k: k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.fixed}
         for a, (b, way) in enumerate(zip(to, ways, strict=True)):
@@ -190,14 +190,15 @@ class Holdings:
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
         """Whether two links are hinges of one body about one line between the same two ends of its
-        motion: the faces of either, shut, lie within how far the other opens. There sensors meet
-        and lock, whichever hinge holds. (Two boxes that touch along an edge alone have two pairs of
-        faces there, for one and the same hinge.)"""
+        motion, which cost the same: the faces of either, shut, lie within how far the other opens.
+        There sensors meet and lock, whichever hinge holds. (Two boxes that touch along an edge
+        alone have two pairs of faces there, for one and the same hinge.)"""
         if not all(self._locks_when_shut(link) for link in (one, two)):
             return False
+        costs = [self._option(link).costs for link in (one, two)]
         spans = [self._span(state, link) for link in (one, two)]
         common = set(self.study.ends(one.pair)) & set(self.study.ends(two.pair))
-        if None in spans or not common:
+        if None in spans or not common or costs[0] != costs[1]:
             return False
         body, near = min(common), SAME_LINE * self.study.shapes.tolerance
         (at, u, ways), (there, w, others) = (span for span in spans if span is not None)
@@ -216,11 +217,14 @@ class Holdings:
         held = firmest(self.study, link.pair, link.roll)
         return self.study.on_contact == "lock" and held is not None and locks(self.study, held)
 
+    def _option(self, link: Link) -> Option:
+        """How a link holds."""
+        return self.study.option(self.study.pairs[link.pair], link.option)
+
     def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
         """Point and axis in N of a hinge, and how far the second body may turn from here [rad]:
         back, until its faces are shut, and on."""
-        pair = self.study.pairs[link.pair]
-        option = hinge_of(self.study.option(pair, link.option))
+        pair, option = self.study.pairs[link.pair], hinge_of(self._option(link))
         if option is None:
             return None
         joint = self.study.joint_parts(link.pair, link.roll, option)[0]

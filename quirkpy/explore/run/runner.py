@@ -73,8 +73,8 @@ Left: TypeAlias = "tuple[float, int] | None"
 
 class Ended(NamedTuple):
     """How one motion ended: what was found, the links that hold then, the stretches of the motion,
-    contacts, what joints took at the end of each stretch [J], and the unstable rests that it
-    left."""
+    contacts, what joints took at the end of each stretch [J], the unstable rests that it left, and
+    when which pairs let go, for others hold their bodies together."""
 
     found: Equilibrium
     links: tuple[Link, ...]
@@ -84,6 +84,7 @@ class Ended(NamedTuple):
     violation: Violation | None = None
     clearance: float | None = None
     leavings: tuple[Leaving, ...] = ()
+    opened: tuple[tuple[float, str], ...] = ()
 
 
 # --- the start ------------------------------------------------------------------------------------
@@ -433,7 +434,13 @@ def follow(
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
         if new:
             links = release_links(study, caught.state, (*held, *new))
-            ended = ended._replace(links=links, contacts=(*ended.contacts, *met))
+            gone = [link for link in (*held, *new) if link not in links]
+            opened = tuple((found.state.t, study.pairs[link.pair].name) for link in gone)
+            ended = ended._replace(
+                links=links,
+                contacts=(*ended.contacts, *met),
+                opened=(*ended.opened, *opened),
+            )
         onward = vary(assemble(study, ended.links, caught.state, choice.potential, found.system))
         if new:
             assert found.system is not None

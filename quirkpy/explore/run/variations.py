@@ -58,7 +58,7 @@ class Parameter(NamedTuple):
 
     @property
     def name(self) -> str:
-        """As it is called in answers."""
+        """The name of the parameter in answers."""
         axis = f" {'xyz'[self.axis]}" if self.what == "hinge" else ""
         return f"{self.what} of {self.of}{axis}" if self.of else f"{self.what} {self.axis + 1}"
 
@@ -104,7 +104,7 @@ class Variations:
         return (x for block in self.blocks(spread, seed, samples) for x in block)
 
     def blocks(self, spread: Spread, seed: int, samples: range) -> Iterator[list[Floats]]:
-        """The parameters of some samples (p,), normally distributed, the same whoever draws them.
+        """The parameters of some samples (p,), normally distributed; the same in every process.
 
         They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
         the joints at once."""

@@ -1,5 +1,5 @@
-"""Workers: what they are asked, what they keep, and what they hand back; in this process, in
-others, or elsewhere."""
+"""Workers: their tasks, the studies and systems that they keep, and the results that they return;
+in this process, in other processes, or on other machines."""
 
 from __future__ import annotations
 
@@ -237,8 +237,8 @@ class Workers(ProcessPoolExecutor):
 
 @contextmanager
 def processes(workers: int, study: Scope) -> Iterator[Executor]:
-    """Workers of our own, each with one thread for linear algebra; whatever ends the exploration
-    early ends them."""
+    """Worker processes, each with one thread for linear algebra; they end when the exploration
+    ends, also if it ends early."""
     before = {name: os.environ.get(name) for name in THREADS}
     os.environ.update({name: "1" for name, value in before.items() if value is None})
     pool = Workers(

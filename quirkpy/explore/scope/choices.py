@@ -79,6 +79,15 @@ class Choice:
         return f"{held or 'nothing held'}, potential {self.potential}"
 
 
+class Arrival(NamedTuple):
+    """What holds a shape as some motion has reached it, said of the modules of its node: pairs and
+    the option that holds each, by name; and the potentials that are called there as they are at the
+    node."""
+
+    joints: tuple[tuple[str, str], ...]
+    potentials: tuple[str, ...]
+
+
 class Carried(NamedTuple):
     """Where an edge has its outcomes from that no run of its own has found: the reductions that
     allowed it, and the node ("n0") and selection of the run that speaks for it; None where there

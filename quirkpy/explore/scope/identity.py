@@ -218,8 +218,9 @@ class Shapes:
         return np.where(kinds[:, None] == kinds, far, np.inf)
 
     def fingerprint(self, pose: Floats) -> Floats:
-        """Numbers that a shape keeps, whatever carries it and whoever is exchanged: what differs in
-        them by more than the tolerance (times the bodies) differs."""
+        """Numbers of a shape that no motion of the whole and no exchange of modules changes: two
+        shapes whose numbers differ by more than the tolerance (times the number of bodies) are
+        different ones."""
         if not len(pose):
             return np.zeros(1)
         r = positions_of(pose)
@@ -281,8 +282,8 @@ def poses_of(r: Floats, q: Floats) -> Floats:
 def allowed_group(systems: Sequence[Multibody]) -> Group:
     """The largest group of motions of the whole that changes nothing in any of some systems.
 
-    Bodies or joints on the ground, and forces that know places or directions in N, leave less; what
-    turns the whole is tried at a pose and velocities that are nothing special."""
+    Bodies or joints on the ground, and forces that depend on places or directions in N, leave a
+    smaller one; turns of the whole are tried at a pose and velocities in general position."""
     groups = [_group_of(system) for system in systems]
     order = get_args(Group)[1:]
     return min(groups, key=order.index)

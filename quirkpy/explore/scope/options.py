@@ -84,9 +84,14 @@ class Option(Part):
         """What is known of the option beforehand, for reductions."""
         return self.unknown_traits
 
+    @property
+    def costs(self) -> tuple[float, float, float | None]:
+        """Energy of taking hold and of letting go [J], and the power that it draws [W]."""
+        return self.energy, self.release, self.power
+
     @abstractmethod
     def parts(self, name: str, one: Site, two: Site) -> tuple[Part, ...]:
-        """The joint, first, and whatever belongs to it."""
+        """The parts that join the pair, the joint first."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
         """The parts as they take hold at a state, where they remember it; unchanged where they

@@ -94,6 +94,11 @@ class Scope:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
+        for controller in self.system.tables.controllers:
+            raise controller.refuse(
+                "a study follows what falls into place by itself, and settles; leave the "
+                "controller out, and fly its plans with it afterwards."
+            )
         self._check_sensors()
         self._check_options()
 
@@ -236,8 +241,8 @@ class Scope:
             [(self.pairs[pair].name, label) for label in labels]
             for (pair, _), labels in zip(pairs, sets, strict=True)
         ]
-        every = zip(itertools.product(*sets), itertools.product(*joints), strict=True)
-        allowed = [held for chosen, held in every if self.allows(pairs, chosen)]
+        every = zip(self._allowed(pairs, sets), itertools.product(*joints), strict=True)
+        allowed = [held for may, held in every if may]
         for (
             potential
         ) in self.potentials:  # what is held is said once, however many potentials there are
@@ -267,6 +272,21 @@ class Scope:
         ]
         return all(rule.allows(chosen, self.names) for rule in self.choosing)
 
+    def _allowed(
+        self, pairs: Sequence[tuple[int, int]], sets: Sequence[Sequence[str]]
+    ) -> Iterator[bool]:
+        """Of every selection from these sets, in order, whether the rules let it be tried."""
+        if not self.choosing:
+            return (True for _ in itertools.product(*sets))
+        each = [
+            [self._choosable(pair, roll, label) for label in labels]
+            for (pair, roll), labels in zip(pairs, sets, strict=True)
+        ]
+        return (
+            all(rule.allows(chosen, self.names) for rule in self.choosing)
+            for chosen in map(list, itertools.product(*each))
+        )
+
     @cached_property
     def names(self) -> tuple[str, ...]:
         """Names of all moving bodies, and "ground" where any body is fixed."""
@@ -282,7 +302,7 @@ class Scope:
         """How many selections there are at a node."""
         pairs, sets = self.open_pairs(node), self.sets(node)
         if self.choosing:
-            ways = sum(self.allows(pairs, chosen) for chosen in itertools.product(*sets))
+            ways = sum(self._allowed(pairs, sets))
         else:
             ways = math.prod(len(labels) for labels in sets)
         return ways * len(self.potentials)

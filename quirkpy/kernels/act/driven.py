@@ -1,5 +1,5 @@
-"""Springs that change with time, servos, tape springs and users' laws of coordinates, one function
-a kind; `driven_loads` is called for those alone."""
+"""Springs that change with time, servos, motors, tape springs and users' laws of coordinates, one
+function a kind; `driven_loads` is called for those alone."""
 
 from __future__ import annotations
 
@@ -24,11 +24,11 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.hook import call_formula
 from quirkpy.kernels.base.vectors import norm, sub
 from quirkpy.kernels.place.kinematics import joint_coordinate
-from quirkpy.kernels.place.schedules import schedule_motion
+from quirkpy.kernels.place.schedules import schedule_motion, schedule_value
 from quirkpy.kernels.place.sites import site_motion
 from quirkpy.maths import tapes
 from quirkpy.maths.types import Floats
-from quirkpy.tables.tables import COORDINATE, JOINT_LAW, PAIR, SERVO, TAPE
+from quirkpy.tables.tables import COORDINATE, JOINT_LAW, MOTOR, PAIR, SERVO, TAPE
 
 #: Which of the formulas of a law is asked for: its load, its energy, what the time changes in that.
 LOAD_OF, ENERGY_OF, CHANGE_OF = range(3)
@@ -111,6 +111,22 @@ def servo(
 
 
 @inner
+def motor(
+    t: float, e: int, elements: Elements, joints: Joints, schedules: Schedules, sites: Sites,
+    frames: Floats, wrench: Floats, power: Floats,
+) -> None:  # fmt: skip
+    """A load along a coordinate; all that it does counts as work."""
+    c, s, load = elements.what[e, ELEMENT_COORDINATE], elements.what[e, SCHEDULE1], 0.0
+    if s < 0:
+        load = elements.numbers[e, 0]
+    else:
+        load = schedule_value(s, t, schedules)[0]
+    _, rate = joint_coordinate(c, joints, sites, frames)
+    power[INTO] += load * rate
+    push_coordinate(wrench, load, c, joints, sites, frames)
+
+
+@inner
 def tape(
     e: int, elements: Elements, joints: Joints, sites: Sites, frames: Floats, wrench: Floats,
     power: Floats,
@@ -166,6 +182,8 @@ def driven_loads(
         energy = driven_coordinate(t, e, elements, joints, schedules, sites, frames, wrench, power)
     elif kind == SERVO:
         energy = servo(t, e, elements, joints, schedules, sites, frames, wrench, power)
+    elif kind == MOTOR:
+        motor(t, e, elements, joints, schedules, sites, frames, wrench, power)
     elif kind == TAPE:
         energy = tape(e, elements, joints, sites, frames, wrench, power)
     elif kind == JOINT_LAW:

@@ -1,9 +1,9 @@
 """The tables as the kernels take them: few packed arrays, a row per thing, with named columns.
 
-A compiled call copies the description of each array that it is given, so a dozen packed arrays cost
-less than fifty slim ones.  All of them can be written to, unlike those of the tables: kernels are
-compiled once for each kind of array.  The tuples must be importable by name: numba finds its cached
-code by them."""
+A call from Python copies the description of each array that it is given, so a dozen packed arrays
+cost less than fifty slim ones.  All of them can be written to, unlike those of the tables: kernels
+are compiled once for each kind of array.  The tuples must be importable by name: numba finds its
+cached code by them."""
 
 from __future__ import annotations
 

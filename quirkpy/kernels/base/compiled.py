@@ -71,8 +71,6 @@ shared: Any = compile_with(StandingCompiler, **GIVEN, **WITHOUT_WRAPPERS)
 woven: Any = compile_with(IngredientCompiler, **GIVEN, **WITHOUT_WRAPPERS, forceinline=True)
 #: The same for kernels that Python calls as well.
 woven_kernel: Any = compile_with(KernelCompiler, **GIVEN, forceinline=True)
-#: Of long ones with one caller: numba writes them into the caller.
-inlined: Any = compile_with(KernelCompiler, **GIVEN, inline="always")
 
 
 class Notice(event.Listener):

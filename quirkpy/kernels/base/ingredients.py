@@ -21,6 +21,8 @@ from llvmlite import ir
 from numba.core.codegen import JITCodeLibrary
 from numba.core.compiler import Compiler
 
+from quirkpy.kernels.base import handing as handing  # tuples go by address
+
 #: How numba names the place of a function's environment.
 ENVIRONMENT = "_ZN08NumbaEnv"
 POINTER = ir.IntType(8).as_pointer()

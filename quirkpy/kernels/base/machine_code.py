@@ -130,7 +130,7 @@ class Nowhere:
         """There is none."""
 
     def get_disambiguator(self) -> str:
-        """As folders tell functions of one name apart."""
+        """The line of the function, by which files of functions of one name differ."""
         return str(self.line)
 
 

@@ -27,10 +27,14 @@ NO_CHANGE = 0.0, 0.0, 0.0
 @inner
 def knot_before(s: int, t: float, schedules: Schedules) -> int:
     """The last knot of schedule s that is not after t; one before the first where there is none."""
-    first, k = schedules.spans[s, FIRST_KNOT], schedules.spans[s, LAST_KNOT]
-    while k >= first and schedules.knots[k, KNOT_TIME] > t:
-        k -= 1
-    return k
+    low, high = schedules.spans[s, FIRST_KNOT] - 1, schedules.spans[s, LAST_KNOT]
+    while low < high:
+        middle = (low + high + 1) // 2
+        if schedules.knots[middle, KNOT_TIME] > t:
+            high = middle - 1
+        else:
+            low = middle
+    return low
 
 
 @inner

@@ -10,7 +10,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.base.compiled import inlined, inner, side_by_side
+from quirkpy.kernels.base.compiled import inner, side_by_side
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
@@ -187,7 +187,7 @@ def head_for(end: float, run: Run, batch: RunTable) -> None:
         clock[ASKED_UNTIL] = np.nextafter(first, -np.inf)
 
 
-@inlined
+@inner
 def step_on(
     end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
 ) -> int:
@@ -268,7 +268,7 @@ def branches_meet(
     return int(scratch.report[WHICH]) if scratch.report[COUNTED] > counted else NOWHERE
 
 
-@inlined
+@inner
 def look_at_start(
     k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
 ) -> int:
@@ -336,7 +336,7 @@ def begin_beside(
         aside.conditions.stops[j, HOLDS] = 1.0 if rows.held[row, j] else 0.0
 
 
-@inlined
+@inner
 def sample_between(
     k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model,
     table: Table, worker: Worker, aside: Worker,
@@ -361,7 +361,7 @@ def sample_between(
     desk[SAMPLED] += 1
 
 
-@inlined
+@inner
 def take_samples(
     k: int, fresh: bool, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker,
     aside: Worker,
@@ -429,7 +429,7 @@ def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> 
     batch.counts[k, WHY] = why
 
 
-@inlined
+@inner
 def go_on(
     k: int, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> int:

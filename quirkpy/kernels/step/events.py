@@ -7,7 +7,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.base.compiled import inlined, inner, shared
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
@@ -113,7 +113,7 @@ def value_within(
     return watch.values[k, TRIAL]
 
 
-@inlined
+@inner
 def root_between(
     a: float, fa: float, b: float, fb: float, k: int, run: Run, model: Model,
     conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
@@ -190,7 +190,7 @@ def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
     return x if g < close * close + VISIT_FALL * (max(g0, g1) - g) else -1.0
 
 
-@inlined
+@inner
 def least_between(
     a: float,
     b: float,
@@ -224,7 +224,7 @@ def least_between(
     return right, fr
 
 
-@inlined
+@shared
 def singular_pose(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:
@@ -268,7 +268,7 @@ def rounding_of(k: int, run: Run, watch: Watch) -> float:
     return COORDINATE_ROUNDING * far
 
 
-@inlined
+@inner
 def past_rounding(
     b: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     table: Table, watch: Watch,
@@ -286,7 +286,7 @@ def past_rounding(
     return a, fa
 
 
-@inlined
+@shared
 def locate(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:

@@ -6,7 +6,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import OUT
-from quirkpy.kernels.base.compiled import inlined, inner, shared
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
@@ -138,7 +138,7 @@ def settle_end(
     keep(watch, NOW)
 
 
-@inlined
+@shared
 def touch_stops(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> int:
@@ -204,7 +204,7 @@ def most_pressed(
     return which
 
 
-@inlined
+@shared
 def resolve_stops(
     t: float, first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     watch: Watch, rows: Rows,
@@ -403,7 +403,7 @@ def note_released(
             conditions.stops[s, ASKED] = 0
 
 
-@inlined
+@inner
 def let_go_of_unpressed(
     t: float, least_value: float, noting: bool, run: Run, model: Model, conditions: Conditions,
     scratch: Scratch, watch: Watch, rows: Rows,

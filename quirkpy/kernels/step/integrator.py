@@ -11,7 +11,7 @@ import numpy as np
 
 from quirkpy.kernels.act.wrenches import INTO, LOST, PROJECTED
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
-from quirkpy.kernels.base.compiled import inlined, inner, kernel
+from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
@@ -144,7 +144,7 @@ def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> N
             near[c] = joint_angle(c, joints, model.sites, scratch.frames)
 
 
-@inlined
+@shared
 def begin(
     run: Run,
     model: Model,
@@ -194,7 +194,7 @@ def begin(
         clock[H] = first_step(run, model, conditions, scratch, table)
 
 
-@inlined
+@shared
 def attempt(
     clipped: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> bool:
@@ -229,7 +229,7 @@ def attempt(
     return True
 
 
-@inlined
+@inner
 def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
     """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
     copy(run.lines, RAW, END)
@@ -239,7 +239,7 @@ def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -
         project(run.states[END], model, conditions, scratch, run.moved)
 
 
-@inlined
+@inner
 def land(
     first: float,
     run: Run,
@@ -315,7 +315,7 @@ def fill_row(t: float, line: int, run: Run, conditions: Conditions, rows: Rows) 
     run.counts[ROOM] += 1
 
 
-@inlined
+@shared
 def accept(
     t: float,
     run: Run,

@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
-from quirkpy.kernels.base.compiled import inlined, inner, shared
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
 from quirkpy.kernels.base.states import (
     ANGULAR_HALF,
@@ -163,7 +163,7 @@ def take_tail(to: int, run: Run, scratch: Scratch) -> None:
         run.lines[to, first + k] = scratch.tail[1, k]
 
 
-@inlined
+@inner
 def accelerate(
     t: float, line: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
@@ -176,7 +176,7 @@ def accelerate(
     evaluate(asked, run.states[line], model, conditions, scratch, run.out)
 
 
-@inlined
+@inner
 def slope(
     t: float, line: int, to: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
@@ -209,7 +209,7 @@ def combine(lines: Floats, weights: Floats, row: int, n: int, h: float, base: in
             lines[to, i] += one * lines[n - 1, i]
 
 
-@inlined
+@inner
 def nearness(met: bool, run: Run, scratch: Scratch) -> float:
     """How far the pose just evaluated is from a singular one: the weakest row's independent part,
     squared; 0 where a row that was independent before does not count at all.
@@ -222,7 +222,7 @@ def nearness(met: bool, run: Run, scratch: Scratch) -> float:
     return scratch.report[WEAKEST] if rank >= run.clock[RANK] else 0.0
 
 
-@inlined
+@inner
 def take_stages(
     smooth: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> bool:
@@ -292,7 +292,7 @@ def size_of(error: int, run: Run) -> float:
     return out
 
 
-@inlined
+@inner
 def error_of(
     along: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> float:
@@ -429,7 +429,7 @@ def forget_misses(run: Run) -> None:
         run.clock[MISSES] = 0.0
 
 
-@inlined
+@inner
 def first_step(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> float:
@@ -480,7 +480,7 @@ def unit_quaternions(line: int, run: Run) -> None:
 
 
 # --- within the step ------------------------------------------------------------------------------
-@inlined
+@shared
 def make_polynomial(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> None:

@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.measures import Measures, measure
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
-from quirkpy.kernels.base.compiled import inlined, inner
+from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
@@ -139,7 +139,7 @@ def watch_functions(
         ask(conditions.hook, EVENTS)
 
 
-@inlined
+@inner
 def watched_stops(
     t: float,
     y: Floats,
@@ -173,7 +173,7 @@ def watched_stops(
         conditions.stops[s, ASKED] = 0
 
 
-@inlined
+@inner
 def ask_together(
     t: float,
     y: Floats,

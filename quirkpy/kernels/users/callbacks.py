@@ -32,7 +32,7 @@ from quirkpy.kernels.tree.tree import LOOP_ROW
 from quirkpy.kernels.users.users import FrameMotions, Users, driven_joints, general_joints, off_by
 from quirkpy.maths.interrupts import listening, note
 from quirkpy.parts.joint import GeneralJoint
-from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection
+from quirkpy.tables.tables import CALLBACK, Selection
 
 
 class PythonParts:
@@ -52,7 +52,7 @@ class PythonParts:
         self.periods = model.rows.numbers[rows[rows >= 0], ROW_PERIOD]
         kinds = selection.tables.element_kind[selection.elements]
         self.forces = np.flatnonzero(kinds == CALLBACK)
-        self.laws = np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
+        self.laws = selection.laws
         self.events: Callable[[], None] | None = None
         self.error: BaseException | None = None
         self.t = 0.0

@@ -7,7 +7,7 @@ numbers out of a row; numba compiles these together with the formulas, once in e
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, TypeAlias
 
 import numba
@@ -21,7 +21,7 @@ from quirkpy.kernels.users.laws import KEPT, OF_USERS, SETTINGS, kind_of, nb, re
 from quirkpy.parts.formulas import STEP, CompiledFunction, parameters_of
 from quirkpy.parts.joint_laws import JointLaw
 from quirkpy.parts.part import Part
-from quirkpy.tables.tables import ELEMENT_WIDTH
+from quirkpy.tables.tables import ELEMENT_WIDTH, Selection, Tables
 
 types: Any = numba.types
 #: The functions, by the numbers under which kernels ask for them; of each argument its name and
@@ -30,6 +30,9 @@ types: Any = numba.types
 Formulas: TypeAlias = tuple[
     tuple[tuple[int, Callable[..., Any]], ...], tuple[tuple[str, int], ...], bool
 ]
+#: Where a function is asked again, as shares of the time, at least of 1 s [s]: steps shrink until
+#: they end right before what cannot be passed.
+AHEAD = 0.0, 1e-13, 1e-12, 1e-11, 1e-10, 1e-9, 1e-8
 #: Formulas -> address.
 FORMULA_ADDRESSES: dict[Formulas, int] = {}
 SIGNATURE = types.float64(
@@ -138,3 +141,46 @@ def _change(asked: list[str]) -> str:
         return f"formula{ENERGY_OF}({', '.join(moved)})"
 
     return f"(8.0 * ({at(1)} - {at(-1)}) - ({at(2)} - {at(-2)})) / {12.0 * STEP!r}"
+
+
+# --- what is wrong with them ----------------------------------------------------------------------
+def check_functions(selection: Selection, t: float) -> None:
+    """Raise what is wrong with a function of time of an acting part that gives no number at a time
+    [s], or right after it, in a sentence that names the part; nothing where all give one.
+
+    They are asked once more, in Python."""
+    ahead = [t + some * max(1.0, abs(t)) for some in AHEAD]
+    for part, formula in functions_of(selection):
+        for at in ahead:
+            try:
+                formula.evaluate("value", at)
+            except Exception as error:
+                told = str(error).rstrip(".")
+                raise part.refuse(
+                    f"its {type(formula).__name__} gives no number at t = {at:.9g} s ({told}); "
+                    "write it so that it does wherever the run comes by."
+                ) from error
+
+
+def functions_of(selection: Selection) -> Iterator[tuple[Part, CompiledFunction]]:
+    """The functions of time that users wrote, of all parts that act."""
+    t = selection.tables
+    asked: list[tuple[Part, int]] = []
+    asked += [(t.joints[t.row_joint[r]], t.row_schedule[r]) for r in selection.rows]
+    for e in selection.elements:
+        force, joint = t.element_force[e], t.element_joint[e]
+        part: Part = t.forces[force] if force >= 0 else t.joints[joint]
+        asked += [(part, s) for s in t.element_schedule[e]]
+    for part, s in asked:
+        yield from ((part, formula) for formula in formulas_in(t, s))
+
+
+def formulas_in(tables: Tables, s: int) -> Iterator[CompiledFunction]:
+    """The formulas of which a line of the table of schedules is made."""
+    if s < 0:
+        return
+    formula, (first, last) = tables.schedule_formula[s], tables.schedule_parts[s]
+    if formula is not None:
+        yield formula
+    for k in range(first, last + 1) if first >= 0 else ():
+        yield from formulas_in(tables, k)

@@ -1,0 +1,94 @@
+"""Folded sheets that open by the springs in their creases: maps and Miura patterns, afloat.
+
+Rigid panels around a corner close a loop of hinges, most of them redundant, and a flat sheet is a
+pose where ways to move meet.  Nothing is tuned for that: energy, momenta and closed corners are
+kept through every flat pose.
+
+    quirkpy simulate demos/folded_sheets.py --report run.html
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from typing import NamedTuple
+
+import numpy as np
+
+import quirkpy as qp
+from quirkpy.families.creases import PanelOptions
+from quirkpy.families.origami import Fold
+
+SPRINGS: PanelOptions = {"stiffness": 0.1, "mass": 1.0, "thickness": 0.01}
+SHEETS: dict[str, Callable[[], Fold]] = {
+    "map 2 x 2": lambda: qp.origami.map_fold(2, 2, side=2.0, fold=3.0, **SPRINGS),
+    "map 2 x 4": lambda: qp.origami.map_fold(2, 4, side=2.0, fold=3.0, **SPRINGS),
+    "map 3 x 3": lambda: qp.origami.map_fold(3, 3, side=2.0, fold=3.0, **SPRINGS),
+    "Miura 3 x 3": lambda: qp.origami.miura(3, 3, side=2.0, fold=3.0, **SPRINGS),
+}
+LARGE: dict[str, Callable[[], Fold]] = {
+    "map 6 x 6": lambda: qp.origami.map_fold(6, 6, side=2.0, fold=3.0, **SPRINGS),
+    "Miura 8 x 8": lambda: qp.origami.miura(8, 8, side=2.0, fold=3.0, **SPRINGS),
+}
+SECONDS = 20.0
+
+fold = SHEETS["map 3 x 3"]()
+system = fold.system
+
+
+class Row(NamedTuple):
+    """What a run of a sheet was like; energy: its largest change, relative; gap: of the corners
+    [m]; momentum: the largest change of both, relative; wall: seconds for each simulated one."""
+
+    panels: int
+    loops: int
+    rows: int
+    redundant: int
+    steps: int
+    flat: int
+    energy: float
+    gap: float
+    momentum: float
+    wall: float
+
+
+def fly(fold: Fold, seconds: float) -> Row:
+    """Open a sheet, and see what it keeps."""
+    fold.system.simulate(1e-3, progress=False)
+    began = time.perf_counter()
+    run = fold.system.simulate(seconds, rtol=1e-10, atol=1e-12, progress=False)
+    wall = (time.perf_counter() - began) / seconds
+    mobility = fold.system.mobility()
+    ledger = run.energy + run.dissipated + run.lost - run.work
+    momentum = max(np.abs(h - h[0]).max() for h in (run.momentum, run.angular_momentum))
+    mass = sum(panel.mass or 0.0 for panel in fold.panels)
+    return Row(
+        panels=len(fold.panels),
+        loops=len(fold.hinges) - len(fold.panels) + 1,
+        rows=mobility.rows,
+        redundant=mobility.rows - mobility.rank,
+        steps=len(run.t) - 1,
+        flat=sum(event.name == "singular pose" for event in run.events),
+        energy=float(np.abs(ledger - ledger[0]).max() / np.abs(run.energy).max()),
+        gap=max(float(np.abs(fold.system.residual(x).position).max()) for x in run.states),
+        momentum=float(momentum / np.sqrt(2.0 * mass * run.kinetic.max())),
+        wall=wall,
+    )
+
+
+def main(large: bool = False) -> dict[str, Row]:
+    """Print a table of sheets; large: also of those that take seconds for each simulated one."""
+    print("sheet        panels loops rows redundant steps flat   energy      gap momentum   wall")
+    rows = {}
+    for name, make in (SHEETS | LARGE if large else SHEETS).items():
+        row = rows[name] = fly(make(), SECONDS)
+        print(
+            f"{name:12} {row.panels:6d} {row.loops:5d} {row.rows:4d} {row.redundant:9d} "
+            f"{row.steps:5d} {row.flat:4d} {row.energy:8.0e} {row.gap:8.0e} {row.momentum:8.0e} "
+            f"{row.wall:6.3f}"
+        )
+    return rows
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,1 @@
+"""Families of systems: functions that return ordinary parts."""

@@ -1,0 +1,450 @@
+"""Rigid panels hinged along creases: ordinary bodies and joints from corners and faces."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+
+import numpy as np
+from scipy.spatial.transform import Rotation
+
+from quirkpy.maths.types import Floats
+from quirkpy.parts.body import Body
+from quirkpy.parts.checks import not_negative, number, numbers, positive, real, show
+from quirkpy.parts.force import Force
+from quirkpy.parts.forces import HingeSpring, JointStop
+from quirkpy.parts.joints import Revolute
+from quirkpy.parts.latch import Latch
+from quirkpy.parts.part import PartError
+from quirkpy.parts.shapes import Mesh
+from quirkpy.system.multibody import Multibody
+
+#: Sheets are flat where their normals agree to this [1].
+ONE_WAY_UP = 1e-12
+#: Two corners, by number.
+Crease: TypeAlias = tuple[int, int]
+
+#: How far a face may be from plane, and a fold from closed, as a share of its size [1].
+PLANE, CLOSED = 1e-9, 1e-9
+#: Angles that say how a crease is folded agree with the corners to so much [rad]: files round.
+SAME_ANGLE = 1e-3
+#: Angles beyond this are none that a crease was folded by [rad].
+MOST_TURNED = 1e3
+
+
+class PanelOptions(TypedDict, total=False):
+    """What all folds have in common; see `from_creases`."""
+
+    mass: float | Sequence[float]
+    thickness: float
+    stiffness: float
+    damping: float
+    rest_angle: float
+    latch: float | None
+    stop: tuple[float, float] | None
+    restitution: float
+    free: bool
+    inertia: Any
+
+
+class Fold(NamedTuple):
+    """A folded sheet.  system: the whole; hinges: one for each crease, whose angle is zero where
+    the sheet is flat there and positive where it is folded towards the panels' z axes (a valley
+    seen from there); panels: one for each face, z axis along its normal."""
+
+    system: Multibody
+    hinges: tuple[Revolute, ...]
+    panels: tuple[Body, ...]
+
+
+class Seam(NamedTuple):
+    """A crease and its two faces: the first runs from one corner to the other, the second back."""
+
+    corners: Crease
+    faces: tuple[int, int]
+
+
+def from_creases(
+    vertices: Any,
+    faces: Sequence[Sequence[int]],
+    creases: Mapping[Crease, float] | None = None,
+    **options: Unpack[PanelOptions],
+) -> Fold:
+    """A sheet of any rigid panels: ``from_creases([(0, 0), (1, 0), ...], [(0, 1, 4, 3), ...],
+    {(1, 4): 0.5})``.
+
+    vertices (n, 2) or (n, 3) [m]: its corners, flat or folded; faces: convex polygons by the
+    numbers of their corners, counterclockwise seen from one side of the sheet; every edge that two
+    faces share is a crease.  creases: angles [rad] by which a flat sheet is folded, positive where
+    the sides that face the viewer come together (a valley), 0 for those not named.  Of corners that
+    are folded already, angles say in which sense a crease is folded shut, and how many turns.
+
+    Panels are called p0, p1 ... and hinges by the corners at their ends, "1-4".
+
+    mass [kg]: of each panel, or one for each; thickness [m]; stiffness [N m/rad], rest_angle [rad],
+    damping [N m s/rad] of a spring at each crease; latch [rad]: the angle at which creases catch;
+    stop (lower, upper) [rad]: bounds of all creases, with their restitution [1]; free: whether the
+    first panel is free or fixed; inertia [kg m2]: of every panel about its mass centre, instead of
+    that of a uniform plate, x along its first side, z along its normal."""
+    who = "from_creases"
+    points = corners_of(vertices, who)
+    with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+        check_faces(points, faces, who)
+    seams = seams_of(faces, who)
+    given = {tuple(sorted(crease)): angle for crease, angle in (creases or {}).items()}
+    known = {tuple(sorted(seam.corners)) for seam in seams}
+    for crease, angle in given.items():
+        if crease not in known:
+            raise PartError(f"{who}: corners {crease} are the ends of no crease of two faces.")
+        check_angle(angle, f"{who}: the angle of crease {crease}")
+    angles: list[float] | None = [
+        float(given.get(tuple(sorted(seam.corners)), 0.0)) for seam in seams
+    ]
+    if creases is None:
+        angles = None
+    elif _is_flat(points, faces):
+        points = fold_corners(points, faces, seams, angles or [], who)
+    names = (
+        [f"p{k}" for k in range(len(faces))],
+        ["-".join(map(str, sorted(seam.corners))) for seam in seams],
+    )
+    return assemble(points, faces, seams, angles, names, who, options)
+
+
+def _is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
+    """Whether a sheet lies in a plane, all faces the same way up."""
+    normals = np.array([normal_of(points[list(face)]) for face in faces])
+    return bool((normals @ normals[0] > 1.0 - ONE_WAY_UP).all())
+
+
+def check_angle(angle: Any, who: str) -> float:
+    """An angle [rad], refused in words where it is no number, or one of many turns."""
+    try:
+        out = number(angle)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who} {error}.") from None
+    if abs(out) > MOST_TURNED:
+        raise PartError(f"{who} is {out:g} rad, which is more than any hinge has turned.")
+    return out
+
+
+# --- what is given --------------------------------------------------------------------------------
+def corners_of(vertices: Any, who: str) -> Floats:
+    """Corners in N (n, 3) [m], from points of a plane or of space."""
+    try:
+        points = real(vertices)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: vertices {error}.") from None
+    if points.ndim != 2 or points.shape[1] not in (2, 3):
+        raise PartError(
+            f"{who}: vertices have shape {points.shape}, but must have shape (n, 2) or (n, 3)."
+        )
+    if not np.isfinite(points).all():
+        raise PartError(f"{who}: vertices must be finite.")
+    return np.hstack([points, np.zeros((len(points), 3 - points.shape[1]))])
+
+
+def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> None:
+    """Refuse faces that are no convex polygons of known corners."""
+    for k, face in enumerate(faces):
+        if not all(_is_number_of(corner, len(points)) for corner in face):
+            raise PartError(
+                f"{who}: face {k} is {show(list(face))}, but there are corners 0 to "
+                f"{len(points) - 1}."
+            )
+        if len(face) < 3 or len(set(face)) < len(face):
+            raise PartError(
+                f"{who}: face {k} is {show(list(face))}, but needs three corners or more, "
+                "each once."
+            )
+        _check_polygon(points[list(face)], f"{who}: face {k}")
+
+
+def _is_number_of(corner: Any, count: int) -> bool:
+    whole = isinstance(corner, (int, np.integer)) and not isinstance(corner, bool)
+    return whole and 0 <= corner < count
+
+
+def _check_polygon(polygon: Floats, who: str) -> None:
+    """Refuse a face that is not plane or has a corner that points inwards."""
+    sides = np.roll(polygon, -1, axis=0) - polygon
+    size, normal = abs(sides).max(), normal_of(polygon)
+    if not 0.5 < np.linalg.norm(normal) < 2.0:
+        raise PartError(f"{who} has no area; leave it out.")
+    off = float(abs((polygon - polygon.mean(axis=0)) @ normal).max())
+    if off > PLANE * size:
+        raise PartError(
+            f"{who} is bent: its corners are {off:.3g} m off a plane; cut it along another crease."
+        )
+    if ((np.cross(np.roll(sides, 1, axis=0), sides) @ normal) < -PLANE * size**2).any():
+        raise PartError(
+            f"{who} has a corner that points inwards; cut it into convex faces, with a crease "
+            "between them that is locked."
+        )
+
+
+def normal_of(polygon: Floats) -> Floats:
+    """The unit normal of a plane polygon, from where its corners run counterclockwise (3,)."""
+    twice = np.cross(polygon, np.roll(polygon, -1, axis=0)).sum(axis=0)
+    length = np.linalg.norm(twice)
+    return np.asarray(twice / length if length > 0.0 else twice)
+
+
+def seams_of(faces: Sequence[Sequence[int]], who: str) -> list[Seam]:
+    """The creases, in the order in which faces name them first."""
+    first: dict[Crease, int] = {}
+    seams = []
+    for k, face in enumerate(faces):
+        for a, b in edges_of(face):
+            if (a, b) in first:
+                raise PartError(
+                    f"{who}: faces {first[a, b]} and {k} both run from corner {a} to corner {b}; "
+                    "give the corners of every face counterclockwise, seen from one side of the "
+                    "sheet, and no more than two faces to an edge."
+                )
+            first[a, b] = k
+            if (b, a) in first:
+                seams.append(Seam((b, a), (first[b, a], k)))
+    return seams
+
+
+def edges_of(face: Sequence[int]) -> Iterator[Crease]:
+    """The sides of a face, corner by corner."""
+    for k, corner in enumerate(face):
+        yield int(corner), int(face[(k + 1) % len(face)])
+
+
+# --- angles ---------------------------------------------------------------------------------------
+def angle_at(seam: Seam, polygons: Sequence[Floats], axis: Floats) -> float:
+    """How far a crease is folded [rad], between -pi and pi."""
+    one, two = (normal_of(polygons[face]) for face in seam.faces)
+    return math.atan2(float(np.cross(one, two) @ axis), float(one @ two))
+
+
+def axis_of(seam: Seam, points: Floats) -> Floats:
+    """The unit vector about which the second panel turns against the first where the fold is a
+    valley."""
+    along = points[seam.corners[0]] - points[seam.corners[1]]
+    return np.asarray(along / np.linalg.norm(along))
+
+
+def fold_corners(
+    points: Floats,
+    faces: Sequence[Sequence[int]],
+    seams: Sequence[Seam],
+    angles: Sequence[float],
+    who: str,
+) -> Floats:
+    """The corners of a flat sheet after its creases have been folded (n, 3); the first face stays.
+    Refused where the sheet would have to tear."""
+    turns: dict[int, tuple[Floats, Floats]] = {0: (np.eye(3), np.zeros(3))}
+    waiting = [0]
+    while waiting:
+        face = waiting.pop()
+        for seam, angle in zip(seams, angles, strict=True):
+            if face in seam.faces:
+                other = seam.faces[1 - seam.faces.index(face)]
+                if other not in turns:
+                    sense = 1.0 if face == seam.faces[0] else -1.0
+                    turns[other] = _turn_across(turns[face], seam, sense * angle, points)
+                    waiting.append(other)
+    missing = [k for k in range(len(faces)) if k not in turns]
+    if missing:
+        raise PartError(f"{who}: face {missing[0]} shares no crease with the others; hinge it.")
+    return _corners_after(points, faces, turns, who)
+
+
+def _turn_across(
+    parent: tuple[Floats, Floats], seam: Seam, angle: float, points: Floats
+) -> tuple[Floats, Floats]:
+    """The motion x -> Q x + d of a face that hangs on another by a crease."""
+    Q, d = parent
+    here = points[seam.corners[0]]
+    turn = Q @ Rotation.from_rotvec(angle * axis_of(seam, points)).as_matrix()
+    return turn, Q @ here + d - turn @ here
+
+
+def _corners_after(
+    points: Floats,
+    faces: Sequence[Sequence[int]],
+    turns: Mapping[int, tuple[Floats, Floats]],
+    who: str,
+) -> Floats:
+    """Where the faces carry each corner; all those of a corner must agree."""
+    out, seen = np.array(points), np.zeros(len(points), dtype=bool)
+    size = float(np.ptp(points, axis=0).max())
+    for k, face in enumerate(faces):
+        Q, d = turns[k]
+        for corner in face:
+            place = Q @ points[corner] + d
+            gap = float(np.linalg.norm(place - out[corner]))
+            if seen[corner] and gap > CLOSED * size:
+                raise PartError(
+                    f"{who}: folded so, the sheet tears at corner {corner}, by {gap:.3g} m; rigid "
+                    "panels around a corner allow only angles that close."
+                )
+            if not seen[corner]:
+                out[corner], seen[corner] = place, True
+    return out
+
+
+# --- parts ----------------------------------------------------------------------------------------
+def assemble(
+    points: Floats,
+    faces: Sequence[Sequence[int]],
+    seams: Sequence[Seam],
+    angles: Sequence[float] | None,
+    names: tuple[Sequence[str], Sequence[str]],
+    who: str,
+    options: PanelOptions,
+) -> Fold:
+    """Bodies, hinges and springs of a sheet whose corners are where they are; angles: of the
+    creases, whole turns and the sense of half turns included [rad]; names: of panels and
+    hinges."""
+    polygons = [points[list(face)] for face in faces]
+    chosen = _check_options(options, len(faces), who)
+    panels = tuple(
+        _panel(name, polygon, mass, chosen, fixed=not chosen["free"] and k == 0)
+        for k, (name, polygon, mass) in enumerate(
+            zip(names[0], polygons, chosen["mass"], strict=True)
+        )
+    )
+    hinges = tuple(
+        _hinge(name, seam, points, polygons, panels)
+        for name, seam in zip(names[1], seams, strict=True)
+    )
+    forces = [force for hinge in hinges for force in _forces(hinge, chosen)]
+    system = Multibody(*panels, *hinges, *forces)
+    if angles is not None:
+        system = _wind(system, hinges, angles, who)
+    return Fold(system, hinges, panels)
+
+
+def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any]:
+    """All options, checked, with their defaults; the masses of all panels."""
+    unknown = [name for name in options if name not in PanelOptions.__annotations__]
+    if unknown:
+        raise PartError(
+            f"{who}: there is no option {unknown[0]!r}; there are "
+            f"{', '.join(PanelOptions.__annotations__)}."
+        )
+    checks = {
+        "thickness": (positive, 0.01), "stiffness": (not_negative, 0.0),
+        "damping": (not_negative, 0.0), "rest_angle": (number, 0.0),
+        "restitution": (not_negative, 0.0),
+    }  # fmt: skip
+    out: dict[str, Any] = {
+        "latch": None, "stop": None, "free": True, "inertia": None, **options
+    }  # fmt: skip
+    masses = out.get("mass", 1.0)
+    try:
+        for name, (check, default) in checks.items():
+            out[name] = check(out.get(name, default))
+        name = "mass"
+        out["mass"] = (
+            [positive(masses)] * faces
+            if np.ndim(masses) == 0
+            else [positive(mass) for mass in numbers(masses, (faces,))]
+        )
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: {name} {error}.") from None
+    return out
+
+
+def _panel(name: str, polygon: Floats, mass: float, chosen: Mapping[str, Any], fixed: bool) -> Body:
+    """A plate: a box where it has right angles, else a prism; x along its first side."""
+    normal, side = normal_of(polygon), polygon[1] - polygon[0]
+    x = side / np.linalg.norm(side)
+    axes = np.stack([x, np.cross(normal, x), normal], axis=1)
+    flat = (polygon - polygon[0]) @ axes
+    placed: Any = {"orientation": Rotation.from_matrix(axes), "fixed": fixed}
+    if _is_rectangle(flat):
+        size = (float(flat[2, 0]), float(flat[2, 1]), chosen["thickness"])
+        body = Body.box(name, size, mass, position=polygon[0] + axes @ (0.5 * flat[2]), **placed)
+    else:
+        prism = _prism(flat, chosen["thickness"])
+        body = Body.mesh(
+            name, prism.centred(), mass, position=polygon[0] + axes @ prism.centre, **placed
+        )
+    if chosen["inertia"] is None:
+        return body
+    return dataclasses.replace(body, inertia=chosen["inertia"])
+
+
+def _is_rectangle(flat: Floats) -> bool:
+    """Whether a polygon that begins at the origin, with its first side along x, is a rectangle."""
+    if len(flat) != 4:
+        return False
+    a, b = flat[2, 0], flat[2, 1]
+    square = np.array([[0.0, 0.0], [a, 0.0], [a, b], [0.0, b]])
+    return bool(abs(flat[:, :2] - square).max() <= PLANE * abs(flat).max())
+
+
+def _prism(flat: Floats, thickness: float) -> Mesh:
+    """The plate over a convex polygon in the plane z = 0, which is its middle."""
+    n = len(flat)
+    half = np.array([0.0, 0.0, 0.5 * thickness])
+    below = [(0, k + 1, k) for k in range(1, n - 1)]
+    above = [(n, n + k, n + k + 1) for k in range(1, n - 1)]
+    around = [
+        triangle
+        for k in range(n)
+        for triangle in (
+            (k, (k + 1) % n, n + k), ((k + 1) % n, n + (k + 1) % n, n + k),
+        )
+    ]  # fmt: skip
+    return Mesh(np.concatenate([flat - half, flat + half]), below + above + around)
+
+
+def _hinge(
+    name: str,
+    seam: Seam,
+    points: Floats,
+    polygons: Sequence[Floats],
+    panels: Sequence[Body],
+) -> Revolute:
+    """The hinge along a crease: z along it, x out of the first panel and into the second."""
+    axis, middle = axis_of(seam, points), points[list(seam.corners)].mean(axis=0)
+    sites = []
+    for face, label in zip(seam.faces, ("out", "in"), strict=True):
+        across = np.cross(normal_of(polygons[face]), axis)
+        axes = np.stack([across, np.cross(axis, across), axis], axis=1)
+        sites.append(panels[face].site_at(f"{name} {label}", middle, axes))
+    return Revolute(name, *sites)
+
+
+def _forces(hinge: Revolute, chosen: Mapping[str, Any]) -> Iterator[Force]:
+    """What acts at a hinge."""
+    if chosen["stiffness"] or chosen["damping"]:
+        yield HingeSpring(
+            f"spring {hinge.name}", hinge, stiffness=chosen["stiffness"],
+            rest_angle=chosen["rest_angle"], damping=chosen["damping"],
+        )  # fmt: skip
+    if chosen["latch"] is not None:
+        yield Latch(f"latch {hinge.name}", hinge, at=chosen["latch"])
+    if chosen["stop"] is not None:
+        lower, upper = chosen["stop"]
+        yield JointStop(
+            f"stop {hinge.name}", hinge, lower=lower, upper=upper,
+            restitution=chosen["restitution"],
+        )  # fmt: skip
+
+
+def _wind(
+    system: Multibody, hinges: Sequence[Revolute], angles: Sequence[float], who: str
+) -> Multibody:
+    """The system whose hinges begin at the given angles, which the pose tells but for whole
+    turns."""
+    state = system.initial
+    windings = np.array(state.windings)
+    for hinge, angle in zip(hinges, angles, strict=True):
+        turns = (angle - state[hinge.name].angle) / (2.0 * math.pi)
+        if abs(turns - round(turns)) * 2.0 * math.pi > SAME_ANGLE:
+            raise PartError(
+                f"{who}: {hinge.name} is to be folded by {show(angle)} rad, but its corners say "
+                f"{state[hinge.name].angle:.6g} rad."
+            )
+        windings[state.joints.index(hinge.name)] += round(turns)
+    return system.at(state.changed(windings=windings))

@@ -1,0 +1,121 @@
+"""`Controller`: what measures a run at samples, and commands its motors, wheels and loads."""
+
+from __future__ import annotations
+
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Literal, TypeAlias
+
+from quirkpy.parts.checks import (
+    flag,
+    not_negative,
+    positive,
+    show,
+    text,
+    texts,
+    whole,
+    word,
+)
+from quirkpy.parts.part import Part, checked
+
+#: How a command goes on between samples.
+Hold: TypeAlias = Literal["zero", "first"]
+
+
+def _names(value: Any) -> tuple[str, ...]:
+    if isinstance(value, str):
+        raise TypeError(f"is the text {show(value)}, but must be a list of names: [{value!r}]")
+    names = texts(value)
+    for k, name in enumerate(names):
+        if name in names[:k]:
+            raise ValueError(f"has {name!r} twice; name it once")
+    return names
+
+
+def _drives(value: Any) -> tuple[str, ...]:
+    if not (names := _names(value)):
+        raise ValueError("is empty; name what it commands, such as 'wheel.torque'")
+    return names
+
+
+def by_name(check: Callable[[Any], float]) -> Callable[[Any], tuple[tuple[str, float], ...]]:
+    """A check of numbers by name, ``{"hinge.angle": 1e-3}``, kept as pairs, which do not change."""
+
+    def checked_pairs(value: Any) -> tuple[tuple[str, float], ...]:
+        pairs = value.items() if isinstance(value, Mapping) else value
+        try:
+            parted = [(str(name), one) for name, one in pairs]
+        except (TypeError, ValueError):
+            raise TypeError(
+                f"is {show(value)}, but must be numbers by name, such as {{'hinge.angle': 1e-3}}"
+            ) from None
+        return tuple((name, check(one)) for name, one in parted)
+
+    return checked_pairs
+
+
+class Controller(Part, ABC):
+    """Base of sampled controllers; yours annotates what it needs, and defines `command`::
+
+        class PD(qp.Controller):
+            stiffness: float
+            damping: float
+            def command(self, t, measured, memory):
+                torque = -self.stiffness * measured["hinge.angle"]
+                return {"motor.torque": torque - self.damping * measured["hinge.rate"]}
+
+    ``PD("pd", 2.0, 0.3, period=0.1, reads=["hinge.angle", "hinge.rate"],
+    drives=["motor.torque"])`` is a part of a system like others.  In a run Python is called once
+    for each sample, and steps end exactly there: at the time at which it begins to act, and every
+    `period` [s] from then on.
+
+    measured: what the names in `reads` measure (`system.measures`), numbers, arrays of three, and
+    quaternions of orientations; memory: a dict that is its own, empty at first, and part of the
+    state: a run that goes on finds it as it was left, and files keep numbers, texts, lists and
+    arrays.  What `command` returns has a number, or three, for each of `drives`: the field of a
+    force that may be a function of time, such as "push.force", "jet.thrust", "motor.torque" or
+    "servo.target", in the place of which the command stands; what is written there holds until the
+    first command.  All drives say what is done to the body that the part acts on.  So
+    "wheel.torque" is the torque of the motors of a `ReactionWheel` on its body, in axes of its
+    site: the momentum of the wheels changes by the opposite.
+
+    hold: "zero", a command holds until the next; "first", it goes straight from what it was to what
+    was commanded, in one period.  delay [s]: so much later commands take effect.  limit: commands
+    never exceed it in any component, by drive.  noise: standard deviation of what is added to
+    measured numbers, by name; of orientations that of a small turn [rad]; `seed` decides.  quantum:
+    measured numbers are whole multiples of it, by name.  constant: while everything rests the
+    command stays what it is, so `settle`, which otherwise refuses controllers, takes it for a
+    constant.
+
+    It acts while any of the parts that it drives acts.  `run["pd"]` has what was measured and
+    commanded."""
+
+    name: str = checked(text)
+    period: float = checked(positive, kw_only=True)
+    drives: Sequence[str] = checked(_drives, kw_only=True)
+    reads: Sequence[str] = checked(_names, default=(), kw_only=True)
+    hold: Hold = checked(word(Hold), default="zero", kw_only=True)
+    delay: float = checked(not_negative, default=0.0, kw_only=True)
+    limit: Any = checked(by_name(positive), default=(), kw_only=True)
+    noise: Any = checked(by_name(not_negative), default=(), kw_only=True)
+    quantum: Any = checked(by_name(positive), default=(), kw_only=True)
+    seed: int = checked(whole, default=0, kw_only=True)
+    constant: bool = checked(flag, default=False, kw_only=True)
+
+    @abstractmethod
+    def command(
+        self, t: float, measured: dict[str, Any], memory: dict[str, Any]
+    ) -> Mapping[str, Any]:
+        """A number, or three, for each of `drives`, at the time t [s] of a sample."""
+
+    def validate(self) -> None:
+        for field, noun, known in (
+            ("limit", "drives", self.drives), ("noise", "reads", self.reads),
+            ("quantum", "reads", self.reads),
+        ):  # fmt: skip
+            for name, _ in getattr(self, field):
+                if name not in known:
+                    raise self.refuse(
+                        f"{field} names {name!r}, which is none of its {noun}: "
+                        f"{', '.join(known) or 'none'}."
+                    )

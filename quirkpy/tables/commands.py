@@ -1,0 +1,47 @@
+"""What controllers command, written into tables as schedules."""
+
+from __future__ import annotations
+
+import dataclasses
+from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.maths.types import Floats
+from quirkpy.tables.drives import Drive, with_knots
+from quirkpy.tables.tables import Tables
+
+
+class Commands(NamedTuple):
+    """How a drive went through a run: times of its knots [s] (n,), and the values of its field
+    there (n,) or (n, 3)."""
+
+    drive: Drive
+    times: Floats
+    values: Floats
+
+
+def write_commands(t: Tables, commands: Sequence[Commands]) -> Tables:
+    """Tables in which what was commanded stands as schedules, and which have no controllers."""
+    times = np.split(t.knot_time, t.schedule_knot[1:-1])
+    values = np.split(t.knot_value, t.schedule_knot[1:-1])
+    forces = list(t.forces)
+    for drive, at, some in commands:
+        k = t.force_index[drive.force]
+        forces[k] = with_knots(forces[k], drive, at, some)
+        for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
+            times[s], values[s] = at, some.reshape(len(at), -1) @ matrix.T
+    changed: dict[str, Any] = {
+        "schedule_knot": np.cumsum([0, *map(len, times)]), "knot_time": np.concatenate(times),
+        "knot_value": np.concatenate(values), "forces": tuple(forces), "controllers": (),
+        "drives": (),
+    }  # fmt: skip
+    return dataclasses.replace(t, **changed)
+
+
+def turn_drive(t: Tables, drive: Drive, turns: Mapping[int, Floats]) -> Drive:
+    """A drive of which schedules, by number, are turned into other axes."""
+    none = np.eye(3)
+    pairs = zip(t.commanded(drive), drive.matrices, strict=True)
+    return drive._replace(matrices=tuple(turns.get(s, none) @ m for s, m in pairs))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 
 import numba
@@ -16,6 +17,7 @@ from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)
+FOLDS = (2, 3, 6, 10, 20)
 #: Beyond this many links MuJoCo takes the time of all the rest, and Pinocchio's data more than ten
 #: GB: they hold derivatives of second order, which grow with the cube of the freedoms.
 MOST = {"MuJoCo": 128, "Pinocchio": 128}
@@ -89,6 +91,7 @@ def measure(quick: bool) -> Measured:
     sheets = [
         Sheet("One acceleration, open trees", heads, rows, remarks),
         _lattices(figures, quick),
+        _folds(figures, quick),
     ]
     return Measured(sheets, figures)
 
@@ -166,3 +169,29 @@ def _lattices(figures: dict[str, float], quick: bool) -> Sheet:
     return Sheet(
         "One acceleration, lattices of cubes", [*heads, "error", "CPU / wall"], rows, remarks
     )
+
+
+def _folds(figures: dict[str, float], quick: bool) -> Sheet:
+    """Map folds, half open: time over the number of panels, exactness where the dense reference is
+    not too slow."""
+    rows: list[list[object]] = []
+    chain = trees.system(trees.ball_chain(8))
+    for k in FOLDS[:3] if quick else FOLDS:
+        system = problems.map_fold(k, k)
+        layout = system.clusters.layout
+        costs = race({"chain": inside(chain), "fold": inside(system)})
+        micro, error = 1e6 * costs["fold"].wall / LOOP, None
+        if k <= max(LATTICES):
+            truth = system.acceleration(evaluator="dense")
+            error = float(abs(system.acceleration() - truth).max() / abs(truth).max())
+            figures[f"fold {k} error"] = error
+        figures[f"fold {k}"] = costs["fold"].wall / costs["chain"].wall
+        way = "merged" if layout.memory else "tree"
+        counts = [k * k, len(layout.selection.rows), way]
+        rows.append([*counts, micro, micro / k**2, figures[f"fold {k}"], error])
+    if f"fold {FOLDS[-1]}" in figures:
+        figures["growth of folds"] = math.log(figures["fold 20"] / figures["fold 10"], 4.0)
+    heads = ["panels", "rows", "way", "quirkpy us", "per panel us", "/ ball chain 8", "error"]
+    return Sheet("One acceleration, map folds", heads, rows, [
+        "error: largest difference from the dense evaluator over the largest acceleration.",
+    ])  # fmt: skip

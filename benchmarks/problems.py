@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+import itertools
+from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 import numpy as np
@@ -167,6 +168,43 @@ def four_bars(
             bar,
             *(qp.Revolute(f"{side} {k}", rod, bar, at=top, axis=z) for side, rod, top in ends),
         ]
+    return qp.Multibody(*parts)
+
+
+def map_fold(
+    columns: int, rows: int, angle: float = 0.9, masses: Iterable[float] = (), push: bool = True
+) -> qp.Multibody:
+    """Square panels of 1 m, hinged along all edges that they share, afloat: each column is turned
+    about y against the one before it by `angle`, all rows lie straight.
+
+    masses: of the panels, column by column; none: 1 kg each.  push: a force and a couple on each
+    panel."""
+    c, s, y = float(np.cos(0.5 * angle)), float(np.sin(0.5 * angle)), (0.0, 1.0, 0.0)
+    cells = list(itertools.product(range(columns), range(rows)))
+    weighing = dict(zip(cells, list(masses) or [1.0] * len(cells), strict=True))
+    panels = {
+        (i, j): qp.Body.box(
+            f"panel {i} {j}",
+            (1.0, 1.0, 0.01),
+            weighing[i, j],
+            position=(c * i, float(j), 0.0),
+            orientation=qp.rotation(y, 0.5 * angle * (-1.0) ** i),
+        )
+        for i, j in cells
+    }
+    parts: list[qp.Part] = list(panels.values())
+    for (i, j), panel in panels.items():
+        tilt = s * (-1.0) ** i
+        if (i + 1, j) in panels:
+            at = (c * (i + 0.5), float(j), -0.5 * tilt)
+            parts.append(qp.Revolute(f"x {i} {j}", panel, panels[i + 1, j], at=at, axis=y))
+        if (i, j + 1) in panels:
+            at, axis = (c * i, j + 0.5, 0.0), (c, 0.0, -tilt)
+            parts.append(qp.Revolute(f"y {i} {j}", panel, panels[i, j + 1], at=at, axis=axis))
+    rng = np.random.default_rng(0)
+    for k, panel in enumerate(panels.values() if push else ()):
+        force, torque = rng.normal(size=(2, 3)).tolist()
+        parts.append(qp.Load(f"push {k}", panel, force=force, torque=torque))
     return qp.Multibody(*parts)
 
 

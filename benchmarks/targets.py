@@ -49,6 +49,9 @@ def _evaluations() -> list[Target]:
     for k, bound in ((3, 7.0), (6, 70.0), (10, 1000.0)):
         out.append(Target(f"lattice {k} x {k}, against ball chain 8", f"lattice {k}", "<=", bound))
         out.append(Target(f"lattice {k} x {k}, relative error", f"lattice {k} error", "<=", 1e-9))
+    for k in (3, 6, 10):
+        out.append(Target(f"map fold {k} x {k}, relative error", f"fold {k} error", "<=", 1e-9))
+    out.append(Target("map folds of 100 to 400 panels, exponent", "growth of folds", "<=", 1.4))
     return out
 
 

@@ -9,7 +9,7 @@ from copy import copy
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import JointTable
+from quirkpy.kernels.base.arrays import BODY1, BODY2, ROW_BODY1, ROW_BODY4, JointTable, Packed
 from quirkpy.kernels.base.conditions import (
     DECIDED,
     HOLDS,
@@ -27,11 +27,13 @@ from quirkpy.kernels.step.ledger import ISLAND_WIDTH
 from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.merging import BLOCK_WIDTH
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
 from quirkpy.kernels.tree.stops import LATCH, STOP_JOINT, latch_labels, stop_labels, stops_of
 from quirkpy.kernels.tree.tree import (
     CARRIER,
     COUNT,
+    FIRST_ROW,
     GENERAL_NODE,
     LOOP_BODY1,
     LOOP_BODY2,
@@ -47,6 +49,7 @@ from quirkpy.kernels.users.callbacks import PythonParts
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.blocks import merging_pays, without_tree
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import Selection
 
@@ -59,6 +62,10 @@ class Layout:
     while accelerations are computed is in engines, and `lend` alone gives one, to one user at a
     time: runs, questions within runs, and threads never meet in one.
 
+    tree: the spanning tree, and the rows that close its loops; solved: the one by which
+    accelerations are computed, the same; or bodies that are all free, and merged, where loops are
+    many: then all joints are rows; memory: how many numbers that needs.
+
     states: where everything stands in states; None: every body has six speeds, and no more."""
 
     def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
@@ -66,9 +73,12 @@ class Layout:
         self.states = states or rigid_states(selection.tables.n_bodies)
         tree, self.islands = tree_of(selection, self.packed)
         self.stops, one, two = stops_of(selection, self.packed)
-        if len(self.stops.what):
-            tree = tree._replace(loops=np.concatenate([tree.loops, closing_stops(one, two)]))
-        self.tree = tree
+        stops = closing_stops(one, two)
+        self.tree = tree._replace(loops=np.concatenate([tree.loops, stops])) if len(one) else tree
+        self.solved, self.memory = self.tree, 0
+        if merging_pays(tree, len(selection.rows), selection.tables.body_mass):
+            rows = closing_rows_of(selection, self.packed)
+            self.solved, self.memory = without_tree(tree, np.concatenate([rows, stops]))
         self._idle: list[Engine] = []
 
     def lend(self) -> Loan:
@@ -88,7 +98,7 @@ class Layout:
         """All arrays that every engine reads and none changes."""
         p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
         return Model(
-            self.tree, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
+            self.solved, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
             p.bodies, self.islands, self.stops,
         )  # fmt: skip
 
@@ -113,8 +123,11 @@ class Layout:
         if k < 0:
             return ()
         t, nodes = self.selection.tables, self.tree.nodes
-        row, a, b = self.tree.loops[k, :LOOP_BODY3].tolist()
-        carriers = [t.row_joint[row] if row >= 0 else self.stops.what[-1 - row, STOP_JOINT]]
+        row, a, b = self.solved.loops[k, :LOOP_BODY3].tolist()
+        own = t.row_joint[row] if row >= 0 else self.stops.what[-1 - row, STOP_JOINT]
+        if self.memory:
+            return tuple(t.joint_names[j] for j in shortest_loop(own, self.selection, self.packed))
+        carriers = [own]
         while a != b:  # the deeper one goes up
             if nodes[a, PLACE] < nodes[b, PLACE]:
                 a, b = b, a
@@ -160,12 +173,8 @@ class Engine:
     as it does."""
 
     def __init__(self, layout: Layout) -> None:
-        selection, tree = layout.selection, layout.tree
-        n, m, freedoms = (
-            selection.tables.n_bodies,
-            len(tree.loops),
-            int(tree.nodes[:-1, COUNT].sum()),
-        )
+        selection, tree = layout.selection, layout.solved
+        n, m = selection.tables.n_bodies, len(tree.loops)
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection, self.labels, self.states = selection, layout.labels, layout.states
         self.model = layout.model
@@ -178,8 +187,7 @@ class Engine:
             np.zeros((n + 1, WIDTH)),
             np.zeros((general, G_WIDTH)),
             np.zeros((m, ROW_WIDTH)),
-            np.zeros((m + 1, freedoms)),
-            np.zeros((m, SPAN_WIDTH), dtype=np.int64),
+            *room_for_loops(layout),
             np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
             np.zeros((2, layout.states.tail)),
@@ -239,6 +247,39 @@ class Engine:
         """The pivot of closing rows, and Baumgarte's gains."""
         control = self.conditions.control
         control[PIVOT_USED], control[OF_GAP], control[OF_SLIP] = pivot, of_gap, of_slip
+
+
+def room_for_loops(layout: Layout) -> tuple[Floats, Ints]:
+    """Memory for closing loops: innovations and their spans, or that of merging and the blocks."""
+    tree, m = layout.solved, len(layout.solved.loops)
+    if layout.memory:
+        blocks = len(tree.nodes) + int(tree.merges[0, FIRST_ROW])
+        return np.zeros((1, layout.memory)), np.zeros((max(m, blocks), BLOCK_WIDTH), dtype=np.int64)
+    freedoms = int(tree.nodes[:-1, COUNT].sum())
+    return np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64)
+
+
+def closing_rows_of(selection: Selection, packed: Packed) -> Ints:
+    """All rows of the active joints, with their bodies, as rows that close loops."""
+    out = np.empty((len(selection.rows), LOOP_WIDTH), dtype=np.int64)
+    out[:, LOOP_ROW] = selection.rows
+    out[:, LOOP_BODY1:] = packed.rows.what[selection.rows, ROW_BODY1 : ROW_BODY4 + 1]
+    return out
+
+
+def shortest_loop(joint: int, selection: Selection, packed: Packed) -> list[int]:
+    """The fewest active joints that close a loop with this one, itself first; alone, where it is in
+    none.  Of loops through the ground all joints to it are at one place."""
+    ends = {int(j): packed.carriers[j, [BODY1, BODY2]].tolist() for j in selection.joints}
+    start, goal = ends.pop(joint)
+    way: dict[int, list[int]] = {start: [joint]}
+    for b in (reached := [start]):
+        for j, (one, two) in ends.items():
+            other = two if one == b else one
+            if b in (one, two) and other not in way:
+                way[other] = [*way[b], j]
+                reached.append(other)
+    return way.get(goal, [joint])
 
 
 def closing_stops(one: Ints, two: Ints) -> Ints:

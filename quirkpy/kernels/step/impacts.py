@@ -52,7 +52,7 @@ from quirkpy.kernels.step.watch import (
     watch_functions,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH, close_loops
+from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
@@ -61,6 +61,7 @@ from quirkpy.kernels.tree.evaluation import (
     row_rate,
     solve,
 )
+from quirkpy.kernels.tree.merging import close_rows
 from quirkpy.kernels.tree.stops import (
     LATCH,
     LEEWAY,
@@ -331,7 +332,7 @@ def is_decided(
                 rows[i, k] = 0.0
     row_of_stop(first + s, s, model, conditions, scratch)
     rows[first + s, LEFT] = 1.0
-    close_loops(
+    close_rows(
         model.tree, model.bodies, rows, scratch.innovations, scratch.spans, CORRECTION_PIVOT,
         scratch.work, scratch.general, scratch.report,
     )  # fmt: skip

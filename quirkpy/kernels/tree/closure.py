@@ -86,8 +86,8 @@ STRONG = 0.25
 
 # Columns of the report: of the rows that count, how many, and the independent part of the weakest,
 # squared (1 when there is none), and which row that is (-1: none), or the first of those that fade;
-# the largest contradiction, and the largest demand.
-COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, REPORT_WIDTH = range(6)
+# the largest contradiction, and the largest demand; which row was the first to fade (-1: none).
+COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, FADING, REPORT_WIDTH = range(7)
 
 
 @inner
@@ -356,8 +356,8 @@ def smallest_solution(
     for k in range(n):
         nu[k] = 0.0
     report[COUNTED], report[WEAKEST], report[WHICH] = 0.0, 1.0, -1.0
-    report[CONTRADICTION], report[TARGET] = 0.0, 0.0
-    floor, fading = least_size(mu, bodies), -1.0
+    report[CONTRADICTION], report[TARGET], report[FADING] = 0.0, 0.0, -1.0
+    floor = least_size(mu, bodies)
     listed = list_rows(A, spans, rows, floor, report)
     for _ in range(m):
         if listed == 0:
@@ -372,8 +372,8 @@ def smallest_solution(
             report[COUNTED] += 1.0
             if part < report[WEAKEST]:
                 report[WEAKEST], report[WHICH] = part, best
-        elif fading < 0.0:
-            fading = best
+        elif report[FADING] < 0.0:
+            report[FADING] = best
         undone = (
             mu * mu / (part * (part + mu) + mu * mu)
         )  # what one sweep of the damped solution leaves
@@ -381,8 +381,8 @@ def smallest_solution(
         for k in range(spans[best, LOW], spans[best, HIGH]):
             nu[k] += step * A[best, k]
         listed = take_out(best, listed, A, spans, rows, floor)
-    if fading >= 0.0:
-        report[WHICH] = fading
+    if report[FADING] >= 0.0:
+        report[WHICH] = report[FADING]
     for i in range(m):
         if 0.0 <= rows[i, SIZE] < mu:
             report[CONTRADICTION] = max(report[CONTRADICTION], abs(rows[i, LEFT]))

@@ -35,9 +35,9 @@ from quirkpy.kernels.base.matrices import sym_times
 from quirkpy.kernels.base.vectors import dot, get3, scale, sub
 from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
-from quirkpy.kernels.tree.closure import close_loops
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
+from quirkpy.kernels.tree.merging import close_rows
 from quirkpy.kernels.tree.recursion import (
     backward,
     centres,
@@ -72,8 +72,9 @@ class Scratch(NamedTuple):
     """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of
     each acting element, power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with
     several freedoms, the closing rows (m, ROW_WIDTH), their innovations A and the solution (m + 1,
-    freedoms), the spans of A (m, SPAN_WIDTH), sums over islands, the report; and the tail of the
-    state with its slope (2, tail), which whoever gives bodies further coordinates fills in."""
+    freedoms), the spans of A (m, SPAN_WIDTH) (or, where blocks are merged, memory for that in one
+    line, and the blocks (., BLOCK_WIDTH)), sums over islands, the report; and the tail of the state
+    with its slope (2, tail), which whoever gives bodies further coordinates fills in."""
 
     frames: Floats
     wrench: Floats
@@ -184,7 +185,7 @@ def solve_here(
     if scratch.rows.shape[0] > 0:
         closing_rows(model, conditions, scratch)
         set_targets(model, conditions, scratch, keep, of_gap, of_slip)
-        close_loops(
+        close_rows(
             tree,
             model.bodies,
             scratch.rows,

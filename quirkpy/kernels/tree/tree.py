@@ -52,14 +52,30 @@ NODE_WIDTH = 11
 # none.
 LOOP_ROW, LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_WIDTH = range(6)
 
+# Columns of Tree.merges, a line for each merge: its two blocks (a body, the ground, or the ground's
+# number + 1 + that of the merge that made it); lines of the rows that it closes, and of the bodies
+# that it keeps on its border; and the same for all: the largest width of a table, and where memory
+# that lasts begins.  Lines of the rows are next: the row, and where its four bodies stand on the
+# borders of the two blocks, one behind the other (-1: nowhere); then, for each body that is kept,
+# where it stood there.
+ONE, TWO, FIRST_ROW, LAST_ROW, FIRST_KEPT, LAST_KEPT, WIDEST, LASTING, MERGE_WIDTH = range(9)
+ROW_NUMBER, ROW_PLACE = range(2)
+KEPT_PLACE = 0
+#: Speeds of a body.
+SPEEDS = 6
+
 
 class Tree(NamedTuple):
     """nodes (nb + 1, NODE_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); loops:
-    the constraint rows that the tree does not take care of, and their bodies (m, LOOP_WIDTH)."""
+    the constraint rows that the tree does not take care of, and their bodies (m, LOOP_WIDTH).
+
+    merges: where all bodies are free and all joints are rows, how blocks are merged to close these
+    (mechanics/blocks.py); else no lines (., MERGE_WIDTH)."""
 
     nodes: Ints
     motions: Ints
     loops: Ints
+    merges: Ints
 
 
 def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
@@ -74,7 +90,8 @@ def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
     count = plant(
         nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions
     )
-    return Tree(nodes, packed.motions, loops[:count]), islands[:n]
+    merges = np.empty((0, MERGE_WIDTH), np.int64)
+    return Tree(nodes, packed.motions, loops[:count], merges), islands[:n]
 
 
 @allocating

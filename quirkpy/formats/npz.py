@@ -104,7 +104,9 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
     extra |= {"SwitchedTrajectory": _read_pieces, "Piece": lambda fields: fields}
-    extra |= {key: partial(_told, cls) for key, cls in LEGS.items()} | {"Replay": _read_legs}
+    extra |= {key: partial(_restore_record, cls) for key, cls in LEGS.items()} | {
+        "Replay": _read_legs
+    }
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
@@ -265,7 +267,7 @@ def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
     return SwitchedTrajectory(tuple(runs), works, tuple(switches))
 
 
-def _told(cls: type[Any], fields: dict[str, Any]) -> Any:
+def _restore_record(cls: type[Any], fields: dict[str, Any]) -> Any:
     """A record of what a leg is made of, with the reason of an outcome as one."""
     made = cls(**fields)
     return made._replace(reason=told(made.reason)) if isinstance(made, Outcome) else made

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.cli import _load_definition
+from quirkpy.cli import load_definition
 from quirkpy.parts.files import check_writable, ending_of, path_of, replacing, write_text
 from tests.contracts.catalogue import PARTS
 from tests.faults.sentence import check_refused
@@ -123,7 +123,7 @@ def test_what_may_have_no_end_is_not_read(end: str, tmp_path: Path) -> None:
     readers: dict[str, tuple[Callable[[Path], Any], ...]] = {
         "npz": (qp.Trajectory.load,),
         "db": (far_pair().explore, qp.ReconfigurationGraph.load),
-        "json": (_load_definition,),
+        "json": (load_definition,),
     }
     for read in readers.get(end, (qp.Mesh.load,)):
         with ends_within(20):

@@ -157,6 +157,15 @@ def test_samples_flown_together_are_those_flown_one_by_one(
     assert len(counts[0].outcomes) > 1
 
 
+def test_samples_that_rest_elsewhere_say_why(far: qp.ReconfigurationGraph) -> None:
+    """Whatever reaches no node has a reason."""
+    wide = qp.Spread(start=0.02, speed=0.02, mass=0.2, strength=0.3, hinge=4e-4)
+    found = far.robustness(edge_of(far, "n0", "n2"), 100, spread=wide, seed=7)
+    reached = sum(count for name, count in found.outcomes if name in far.nodes)
+    assert reached < 100
+    assert sum(count for _, count in found.reasons) == 100 - reached
+
+
 # --- kept, shared, planned with -------------------------------------------------------------------
 WIDE = qp.Spread(hinge=3e-4, speed=1e-3)
 

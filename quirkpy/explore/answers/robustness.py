@@ -233,7 +233,17 @@ class Flights:
             if goal.held == held
         ]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
-        return Result(key if distance <= self.within else ELSEWHERE)
+        return Result(key) if distance <= self.within else Result(ELSEWHERE, self._stray(pose))
+
+    def _stray(self, pose: Floats) -> str:
+        """Why a rest is that of no shape of the graph."""
+        distance, key = min(
+            ((self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals),
+            default=(math.inf, ""),
+        )
+        if distance <= self.within:
+            return f"it rests as {key} does, but other joints have taken hold"
+        return f"it rests in no shape that was found; the nearest is {key}"
 
     def count(self, spread: Spread, seed: int, samples: range) -> Counter[Result]:
         """What came of some samples, and why."""

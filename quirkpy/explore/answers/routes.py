@@ -162,10 +162,11 @@ class Routes:
         never_next: Collection[str] = (),
         again: bool = False,
     ) -> Label | None:
-        """The cheapest way on from some ways to one node, as far as a goal, past no node of some
-        and to none of others by its first step (label setting; a label is dropped where another has
-        cost no more and left no less, and holds alike).  again: a node may be passed once more
-        where it is then held in another way."""
+        """The cheapest continuation to the goal of routes that have reached one node, by label
+        setting: a label is dropped where another at its node, held in the same way, has cost no
+        more and left no less energy.  without: nodes that may not be passed; never_next: nodes to
+        which the first step may not lead; again: whether a node may be passed twice where it is
+        held in two ways."""
         count = itertools.count()
         queue = [(label.cost, next(count), label) for label in begun]
         roots = {id(label) for _, _, label in queue}
@@ -190,8 +191,8 @@ class Routes:
         return None
 
     def along(self, nodes: Sequence[str]) -> list[Label]:
-        """The ways along a row of nodes that none which holds alike beats in both cost and energy
-        left."""
+        """The routes along a row of nodes that are best, of those that end held in the same way, in
+        cost or in energy left."""
         labels = [Label(0.0, None, nodes[0])]
         for node in nodes[1:]:
             every = [

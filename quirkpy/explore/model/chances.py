@@ -32,7 +32,7 @@ class Robustness:
 
     outcomes: how often each: the name of a node, or what else an outcome may be; successes: those
     that reached the target; spread and seed: what was drawn; reasons: of those that came to rest in
-    no shape, how often each."""
+    no shape of the graph, how often each."""
 
     target: str
     samples: int

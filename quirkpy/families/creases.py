@@ -12,7 +12,7 @@ from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import not_negative, number, numbers, positive, real, show
+from quirkpy.parts.checks import flag, not_negative, number, numbers, positive, real, show
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import HingeSpring, JointStop
 from quirkpy.parts.joints import Revolute
@@ -79,7 +79,8 @@ def from_creases(
     numbers of their corners, counterclockwise seen from one side of the sheet; every edge that two
     faces share is a crease.  creases: angles [rad] by which a flat sheet is folded, positive where
     the sides that face the viewer come together (a valley), 0 for those not named.  Of corners that
-    are folded already, angles say in which sense a crease is folded shut, and how many turns.
+    are folded already, angles say in which sense a crease is folded shut, and how many turns; those
+    not named are as the corners tell.
 
     Panels are called p0, p1 ... and hinges by the corners at their ends, "1-4".
 
@@ -93,24 +94,41 @@ def from_creases(
     with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
         check_faces(points, faces, who)
     seams = seams_of(faces, who)
-    given = {tuple(sorted(crease)): angle for crease, angle in (creases or {}).items()}
-    known = {tuple(sorted(seam.corners)) for seam in seams}
-    for crease, angle in given.items():
-        if crease not in known:
-            raise PartError(f"{who}: corners {crease} are the ends of no crease of two faces.")
-        check_angle(angle, who, f"the angle of crease {crease}")
-    angles: list[float] | None = [
-        float(given.get(tuple(sorted(seam.corners)), 0.0)) for seam in seams
-    ]
-    if creases is None:
-        angles = None
-    elif _is_flat(points, faces):
-        points = fold_corners(points, faces, seams, angles or [], who)
+    given = _angles_given(creases, seams, who)
+    angles = [given.get(tuple(sorted(seam.corners))) for seam in seams]
+    if creases is not None and _is_flat(points, faces):
+        angles = [angle or 0.0 for angle in angles]
+        points = fold_corners(points, faces, seams, [angle or 0.0 for angle in angles], who)
     names = (
         [f"p{k}" for k in range(len(faces))],
         ["-".join(map(str, sorted(seam.corners))) for seam in seams],
     )
     return assemble(points, faces, seams, angles, names, who, options)
+
+
+def _angles_given(creases: Any, seams: Sequence[Seam], who: str) -> dict[tuple[Any, ...], float]:
+    """Angles [rad] by the corners at the ends of creases, the lesser one first."""
+    if not isinstance(creases, Mapping | None):
+        raise PartError(
+            f"{who}: creases is {show(creases)}, but must be angles by corners, such as "
+            "{(1, 4): 0.5}."
+        )
+    known = {tuple(sorted(seam.corners)) for seam in seams}
+    out: dict[tuple[Any, ...], float] = {}
+    for crease, angle in (creases or {}).items():
+        ends = tuple(sorted(crease)) if isinstance(crease, tuple) and _is_pair(crease) else None
+        if ends not in known:
+            raise PartError(
+                f"{who}: corners {show(crease)} are the ends of no crease of two faces."
+            )
+        if ends in out:
+            raise PartError(f"{who}: crease {show(crease)} is given twice; name it once.")
+        out[ends] = check_angle(angle, who, f"the angle of crease {show(crease)}")
+    return out
+
+
+def _is_pair(crease: tuple[Any, ...]) -> bool:
+    return len(crease) == 2 and all(isinstance(corner, (int, np.integer)) for corner in crease)
 
 
 def _is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
@@ -142,6 +160,10 @@ def corners_of(vertices: Any, who: str) -> Floats:
 
 def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> None:
     """Refuse faces that are no convex polygons of known corners."""
+    if not _is_list(faces) or not all(map(_is_list, faces)):
+        raise PartError(f"{who}: faces is {show(faces)}, but must be lists of corners by number.")
+    if not len(faces):
+        raise PartError(f"{who}: faces is empty; give at least one.")
     for k, face in enumerate(faces):
         if not all(_is_number_of(corner, len(points)) for corner in face):
             raise PartError(
@@ -154,6 +176,12 @@ def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> Non
                 "each once."
             )
         _check_polygon(points[list(face)], f"{who}: face {k}")
+
+
+def _is_list(value: Any) -> bool:
+    if isinstance(value, np.ndarray):
+        return value.ndim > 0
+    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _is_number_of(corner: Any, count: int) -> bool:
@@ -289,14 +317,14 @@ def assemble(
     points: Floats,
     faces: Sequence[Sequence[int]],
     seams: Sequence[Seam],
-    angles: Sequence[float] | None,
+    angles: Sequence[float | None],
     names: tuple[Sequence[str], Sequence[str]],
     who: str,
     options: PanelOptions,
 ) -> Fold:
     """Bodies, hinges and springs of a sheet whose corners are where they are; angles: of the
-    creases, whole turns and the sense of half turns included [rad]; names: of panels and
-    hinges."""
+    creases, whole turns and the sense of half turns included [rad], None where the corners
+    tell; names: of panels and hinges."""
     polygons = [points[list(face)] for face in faces]
     chosen = _check_options(options, len(faces), who)
     panels = tuple(
@@ -310,9 +338,7 @@ def assemble(
         for name, seam in zip(names[1], seams, strict=True)
     )
     forces = [force for hinge in hinges for force in _forces(hinge, chosen)]
-    system = Multibody(*panels, *hinges, *forces)
-    if angles is not None:
-        system = _wind(system, hinges, angles, who)
+    system = _wind(Multibody(*panels, *hinges, *forces), hinges, angles, who)
     return Fold(system, hinges, panels)
 
 
@@ -334,6 +360,11 @@ def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any
     }  # fmt: skip
     for name, (check, default) in checks.items():
         out[name] = check_argument(who, name, out.get(name, default), check)
+    out["free"] = check_argument(who, "free", out["free"], flag)
+    if out["stop"] is not None and (not _is_list(out["stop"]) or len(out["stop"]) != 2):
+        raise PartError(
+            f"{who}: stop is {show(out['stop'])}, but must be two bounds (lower, upper)."
+        )
     masses = out.get("mass", 1.0)
     each = [masses] * faces if np.ndim(masses) == 0 else masses
     out["mass"] = [
@@ -376,8 +407,9 @@ def _prism(flat: Floats, thickness: float) -> Mesh:
     """The plate over a convex polygon in the plane z = 0, which is its middle."""
     n = len(flat)
     half = np.array([0.0, 0.0, 0.5 * thickness])
-    below = [(0, k + 1, k) for k in range(1, n - 1)]
-    above = [(n, n + k, n + k + 1) for k in range(1, n - 1)]
+    cut = _triangles(flat)
+    below = [(a, c, b) for a, b, c in cut]
+    above = [(n + a, n + b, n + c) for a, b, c in cut]
     around = [
         triangle
         for k in range(n)
@@ -386,6 +418,28 @@ def _prism(flat: Floats, thickness: float) -> Mesh:
         )
     ]  # fmt: skip
     return Mesh(np.concatenate([flat - half, flat + half]), below + above + around)
+
+
+def _triangles(flat: Floats) -> list[tuple[int, int, int]]:
+    """A convex polygon cut into triangles that have an area, where corners lie on its sides too:
+    corner by corner is cut off, of those whose cut leaves an area."""
+    left, out = list(range(len(flat))), []
+    least = PLANE * float(abs(flat).max()) ** 2
+    while len(left) > 3:
+        for k in range(1, len(left) + 1):
+            ear = [left[k - 1], left[k % len(left)], left[(k + 1) % len(left)]]
+            rest = [corner for corner in left if corner != ear[1]]
+            if min(_area(flat[ear]), _area(flat[rest])) > least:
+                break
+        out.append((ear[0], ear[1], ear[2]))
+        left = rest
+    return [*out, (left[0], left[1], left[2])]
+
+
+def _area(polygon: Floats) -> float:
+    """The area of a plane polygon [m2]."""
+    sides = np.cross(polygon, np.roll(polygon, -1, axis=0))
+    return 0.5 * float(np.linalg.norm(sides.sum(axis=0)))
 
 
 def _hinge(
@@ -423,13 +477,15 @@ def _forces(hinge: Revolute, chosen: Mapping[str, Any]) -> Iterator[Force]:
 
 
 def _wind(
-    system: Multibody, hinges: Sequence[Revolute], angles: Sequence[float], who: str
+    system: Multibody, hinges: Sequence[Revolute], angles: Sequence[float | None], who: str
 ) -> Multibody:
     """The system whose hinges begin at the given angles, which the pose tells but for whole
     turns."""
     state = system.initial
     windings = np.array(state.windings)
     for hinge, angle in zip(hinges, angles, strict=True):
+        if angle is None:
+            continue
         turns = (angle - state[hinge.name].angle) / (2.0 * math.pi)
         if abs(turns - round(turns)) * 2.0 * math.pi > SAME_ANGLE:
             raise PartError(
@@ -437,4 +493,8 @@ def _wind(
                 f"{state[hinge.name].angle:.6g} rad."
             )
         windings[state.joints.index(hinge.name)] += round(turns)
-    return system.at(state.changed(windings=windings))
+    return (
+        system
+        if (windings == state.windings).all()
+        else system.at(state.changed(windings=windings))
+    )

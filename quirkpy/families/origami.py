@@ -14,6 +14,7 @@ from quirkpy.families.creases import (
     PanelOptions,
     assemble,
     check_angle,
+    check_faces,
     from_creases,
     seams_of,
 )
@@ -159,6 +160,9 @@ def _grid(
         [number_of[i, j], number_of[i + 1, j], number_of[i + 1, j + 1], number_of[i, j + 1]]
         for i, j in cells
     ]
+    points = np.array(list(corners.values()))
+    with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+        check_faces(points, faces, who)
     seams = seams_of(faces, who)
     places: list[tuple[Family, int, int]] = [
         ("x" if cells[one][0] < cells[two][0] else "y", *cells[one])
@@ -166,7 +170,7 @@ def _grid(
     ]
     names = [f"p{i},{j}" for i, j in cells], [f"{kind} {i},{j}" for kind, i, j in places]
     angles = [angle(*place) for place in places]
-    return assemble(np.array(list(corners.values())), faces, seams, angles, names, who, options)
+    return assemble(points, faces, seams, angles, names, who, options)
 
 
 def _check_counts(who: str, **counts: Any) -> None:

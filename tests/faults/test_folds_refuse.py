@@ -45,6 +45,16 @@ REFUSED = [
     case(lambda: make(SQUARES, TWO, mass=-1.0), "mass", "-1", id="mass"),
     case(lambda: make(SQUARES, TWO, mass=(1.0, 2.0, 3.0)), "mass", id="three masses of two"),
     case(lambda: make(SQUARES, TWO, thickness=0.0), "thickness", id="thickness"),
+    case(lambda: make(SQUARES, None), "faces", "None", id="no faces"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, [1, 2]), "faces", "lists", id="faces that are numbers"),  # type: ignore[list-item]
+    case(lambda: make(SQUARES, []), "from_creases", "faces is empty", id="not one face"),
+    case(lambda: make(SQUARES, TWO, {1: 0.5}), "1", "no crease", id="a crease that is a number"),  # type: ignore[dict-item]
+    case(lambda: make(SQUARES, TWO, [(1, 2)]), "creases", "angles", id="creases without angles"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, {(1, 2): 0.5, (2, 1): 0.4}), "(2, 1)", "twice", id="twice"),
+    case(lambda: make(SQUARES, TWO, stop=1.0), "stop is 1", "two bounds", id="one bound"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, stop=(1, 2, 3)), "stop is (1, 2, 3)", id="three bounds"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, free="no"), "free is 'no'", id="free, in a word"),  # type: ignore[arg-type]
+    case(lambda: map_fold(2, 2, side=1e200), "map_fold", "no area", id="out of all proportion"),
     case(lambda: make(SQUARES, TWO, stiff=1.0), "stiff", "stiffness", id="an option misspelt"),
     case(lambda: map_fold(0, 3), "map_fold", "columns is 0", id="no columns"),
     case(lambda: map_fold(3, 2.5), "map_fold", "rows is 2.5", id="half a row"),

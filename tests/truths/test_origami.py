@@ -153,6 +153,47 @@ def test_prisms_weigh_what_polygons_do(seed: int) -> None:
     assert panel.inertia_matrix[2, 2] == pytest.approx(polar, rel=1e-12)
 
 
+def test_corners_in_the_middle_of_a_side(tmp_path: Path) -> None:
+    """A panel as wide as the two beside it: its long side has three corners.  They move as the two
+    hinges of one axis let them, in a file as well."""
+    corners = [(0, 0), (2, 0), (2, 1), (1, 1), (0, 1), (0, 2), (1, 2), (2, 2)]
+    faces = [(0, 1, 2, 3, 4), (4, 3, 6, 5), (3, 2, 7, 6)]
+    for turned in range(5):
+        first = faces[0][turned:] + faces[0][:turned]
+        fold = qp.origami.from_creases(
+            corners, [first, *faces[1:]], {(3, 4): 0.7, (2, 3): 0.7}, thickness=0.02, stiffness=0.1
+        )
+        assert fold.panels[0].position == pytest.approx([1.0, 0.5, 0.0], abs=1e-14)
+        plate = qp.Body.box("plate", (2.0, 1.0, 0.02), 1.0).inertia_matrix
+        assert np.linalg.eigvalsh(fold.panels[0].inertia_matrix) == pytest.approx(
+            np.linalg.eigvalsh(plate), rel=1e-12
+        )
+        run = flown(fold, 2.0)
+        assert run["3-4"].angle == pytest.approx(run["2-3"].angle, abs=1e-9)
+    path = tmp_path / "x.fold"
+    qp.origami.write_fold(run, path, frames=3)
+    again = qp.origami.read_fold(path, frame=2)
+    assert [len(fold.hinges), len(again.hinges)] == [3, 3]
+
+
+def test_creases_not_named_are_as_the_corners_tell() -> None:
+    """Of a sheet that is folded already, angles need say the sense of shut creases alone."""
+    corners = [
+        (0, 0, 0),
+        (1, 0, 0),
+        (1, 1, 0),
+        (0, 1, 0),
+        (1, 0, 1),
+        (1, 1, 1),
+        (1, 0, 0.5),
+        (1, 1, 0.5),
+    ]
+    faces = [(0, 1, 2, 3), (1, 4, 5, 2), (4, 6, 7, 5)]
+    fold = qp.origami.from_creases(corners, faces, {(4, 5): -math.pi})
+    angles = [fold.system.initial[hinge.name].angle for hinge in fold.hinges]
+    assert angles == pytest.approx([0.5 * math.pi, -math.pi], abs=1e-15)
+
+
 # --- files ----------------------------------------------------------------------------------------
 @pytest.mark.parametrize("kind", ["map", "shut", "miura"])
 def test_a_run_in_a_file_comes_back(tmp_path: Path, kind: str) -> None:

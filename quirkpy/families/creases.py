@@ -89,14 +89,24 @@ def from_creases(
     stop (lower, upper) [rad]: bounds of all creases, with their restitution [1]; free: whether the
     first panel is free or fixed; inertia [kg m2]: of every panel about its mass centre, instead of
     that of a uniform plate, x along its first side, z along its normal."""
-    who = "from_creases"
+    return sheet_of(vertices, faces, creases, "from_creases", options)
+
+
+def sheet_of(
+    vertices: Any,
+    faces: Sequence[Sequence[int]],
+    creases: Mapping[Crease, float] | None,
+    who: str,
+    options: PanelOptions,
+) -> Fold:
+    """`from_creases`, under the name of who was asked."""
     points = corners_of(vertices, who)
     with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
         check_faces(points, faces, who)
     seams = seams_of(faces, who)
     given = _angles_given(creases, seams, who)
     angles = [given.get(tuple(sorted(seam.corners))) for seam in seams]
-    if creases is not None and _is_flat(points, faces):
+    if creases is not None and is_flat(points, faces):
         angles = [angle or 0.0 for angle in angles]
         points = fold_corners(points, faces, seams, [angle or 0.0 for angle in angles], who)
     names = (
@@ -131,7 +141,7 @@ def _is_pair(crease: tuple[Any, ...]) -> bool:
     return len(crease) == 2 and all(isinstance(corner, (int, np.integer)) for corner in crease)
 
 
-def _is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
+def is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
     """Whether a sheet lies in a plane, all faces the same way up."""
     normals = np.array([normal_of(points[list(face)]) for face in faces])
     return bool((normals @ normals[0] > 1.0 - ONE_WAY_UP).all())

@@ -14,15 +14,19 @@ from typing import Any, NamedTuple, TypeAlias, Unpack
 import numpy as np
 
 from quirkpy.families.creases import (
+    SAME_ANGLE,
     Fold,
     PanelOptions,
     Seam,
     angle_at,
+    axis_of,
     check_faces,
     corners_of,
     edges_of,
-    from_creases,
+    is_flat,
     normal_of,
+    seams_of,
+    sheet_of,
 )
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
@@ -30,7 +34,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import real, show
+from quirkpy.parts.checks import number, real, show
 from quirkpy.parts.files import FilePath, ending_of, readable, write_text
 from quirkpy.parts.joints import Revolute
 from quirkpy.parts.json import LONGEST_TEXT, plain_values
@@ -61,7 +65,8 @@ def read_fold(
     Panels are called p0, p1 ... in the order of the faces; edges that are assigned "F" are creases
     too, but not those that only one face has.  Where a file has no faces, they are those of the
     plane drawing of its edges.  fold: whether a flat sheet is folded by the angles of the file.
-    Lengths of frame_unit "unit", or of none, are metres."""
+    Where a frame moves the corners but inherits the angles, those that do not hold any more are
+    as the corners tell.  Lengths of frame_unit "unit", or of none, are metres."""
     who = "read_fold"
     place = readable(path, who)
     try:
@@ -71,7 +76,7 @@ def read_fold(
     except OSError as error:
         raise PartError(f"{who}: {str(place)!r} cannot be read: {error.strerror}.") from error
     who = f"{who}: {place.name!r}"
-    chosen = _frame_of(plain_values(text, who), frame, who)
+    chosen, older = _frame_of(plain_values(text, who), frame, who)
     given = _numbers(chosen, "vertices_coords", who) * _unit_of(chosen, who)
     points = corners_of(given, who)
     edges = _edges(chosen, len(points), who)
@@ -81,11 +86,14 @@ def read_fold(
     with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
         check_faces(points, faces, who)
     angles = _angles(chosen, edges, faces, who) if fold else None
-    return from_creases(points, faces, angles, **options)
+    if angles and older and not is_flat(points, faces):
+        angles = _angles_that_hold(angles, points, faces, who)
+    return sheet_of(points, faces, angles, who, options)
 
 
-def _frame_of(document: Any, wanted: int, who: str) -> Frame:
-    """A frame with what it inherits."""
+def _frame_of(document: Any, wanted: int, who: str) -> tuple[Frame, bool]:
+    """A frame with what it inherits, and whether its angles are those of a frame before the one
+    that moved its corners."""
     if not isinstance(document, dict):
         raise PartError(f"{who}: a FOLD file is a JSON object, with keys such as vertices_coords.")
     rest = document.get("file_frames") or []
@@ -105,7 +113,9 @@ def _frame_of(document: Any, wanted: int, who: str) -> Frame:
         k = frames[k].get("frame_parent", 0)
         if not isinstance(k, int) or not 0 <= k < len(frames):
             raise PartError(f"{who}: frame {wanted} inherits from frame {show(k)}, which is none.")
-    return {key: value for one in reversed(chain) for key, value in one.items()}
+    merged = {key: value for one in reversed(chain) for key, value in one.items()}
+    moved = next((k for k, one in enumerate(chain) if "vertices_coords" in one), len(chain))
+    return merged, all("edges_foldAngle" not in one for one in chain[: moved + 1])
 
 
 def _unit_of(frame: Frame, who: str) -> float:
@@ -133,7 +143,8 @@ def _edges(frame: Frame, corners: int, who: str) -> list[tuple[int, int]]:
     ends = _numbers(frame, "edges_vertices", who)
     if not ends.size:
         return []
-    if ends.ndim != 2 or ends.shape[1] != 2 or ((ends < 0) | (ends >= corners)).any():
+    pairs = ends.ndim == 2 and ends.shape[1] == 2 and not (ends % 1.0).any()
+    if not pairs or ((ends < 0) | (ends >= corners)).any():
         raise PartError(f"{who}: edges_vertices must be pairs of corners, 0 to {corners - 1}.")
     return [(int(a), int(b)) for a, b in ends]
 
@@ -157,8 +168,29 @@ def _angles(
                 raise PartError(
                     f"{who}: the fold angle of edge {edge} is {show(angle)}, no number."
                 )
-            out[edge] = math.radians(angle)
+            degrees = check_argument(who, f"the fold angle of edge {edge}", angle, number)
+            out[edge] = math.radians(degrees)
     return out
+
+
+def _angles_that_hold(
+    angles: Mapping[tuple[int, int], float],
+    points: Floats,
+    faces: Sequence[Sequence[int]],
+    who: str,
+) -> dict[tuple[int, int], float]:
+    """Those of inherited angles [rad] that corners which moved since then still have."""
+    polygons = [points[list(face)] for face in faces]
+    now = {
+        frozenset(seam.corners): angle_at(seam, polygons, axis_of(seam, points))
+        for seam in seams_of(faces, who)
+    }
+    return {
+        edge: angle
+        for edge, angle in angles.items()
+        if frozenset(edge) in now
+        and abs(math.remainder(angle - now[frozenset(edge)], 2.0 * math.pi)) <= SAME_ANGLE
+    }
 
 
 def _faces_drawn(points: Floats, edges: Sequence[tuple[int, int]], who: str) -> list[list[int]]:

@@ -93,6 +93,29 @@ DAMAGED = {
     "a unit": (json.dumps(SHEET | {"frame_unit": "mile"}), "mile"),
     "edges": (json.dumps(SHEET | {"edges_vertices": [[1, 17]]}), "0 to 5"),
     "angles": (json.dumps(SHEET | {"edges_foldAngle": [1, 2]}), "1 edge"),
+    "half an edge": (json.dumps(SHEET | {"edges_vertices": [[1.5, 2]]}), "pairs of corners"),
+    "an edge twice": (
+        json.dumps(SHEET | {"edges_vertices": [[1, 2], [2, 1]], "edges_foldAngle": [1, 2]}),
+        "twice",
+    ),
+    "an angle of 400 digits": (json.dumps(SHEET | {"edges_foldAngle": [10**399]}), "(1, 2)"),
+    "another angle than that of its corners": (
+        json.dumps(
+            SHEET
+            | {
+                "vertices_coords": [
+                    [0, 0, 0],
+                    [1, 0, 0],
+                    [1, 1, 0],
+                    [0, 1, 0],
+                    [1, 0, 1],
+                    [1, 1, 1],
+                ],
+                "edges_foldAngle": [-90],
+            }
+        ),
+        "corners say",
+    ),
     "an angle": (json.dumps(SHEET | {"edges_foldAngle": ["x"]}), "'x'"),
     "faces": (json.dumps(SHEET | {"faces_vertices": 7}), "faces_vertices"),
     "no faces in space": (

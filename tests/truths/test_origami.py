@@ -3,6 +3,7 @@ keep while they move."""
 
 from __future__ import annotations
 
+import json
 import math
 from pathlib import Path
 
@@ -219,6 +220,27 @@ def test_a_run_in_a_file_comes_back(tmp_path: Path, kind: str) -> None:
         for panel in fold.panels:
             place = again.system.initial[number[panel.name]].position
             assert place == pytest.approx(state[panel.name].position, abs=1e-12)
+
+
+def test_frames_that_move_corners_alone(tmp_path: Path) -> None:
+    """A frame inherits the angles of its key frame: where its corners have moved, corners tell the
+    angles; of what has stayed shut, the sense is inherited."""
+    path = tmp_path / "x.fold"
+    sheet = qp.origami.map_fold(3, 1, fold=-math.pi)
+    qp.origami.write_fold(sheet.system, path)
+    key = json.loads(path.read_text())
+    points = np.array(key["vertices_coords"])
+    third = [
+        corner for corner in key["faces_vertices"][2] if corner not in key["faces_vertices"][1]
+    ]
+    for corner in third:  # the last panel opens by a right angle
+        points[corner] = points[corner] * [0.0, 1.0, 0.0] + [0.0, 0.0, -1.0]
+    moved = {"frame_parent": 0, "frame_inherit": True, "vertices_coords": points.tolist()}
+    path.write_text(json.dumps(key | {"file_frames": [moved]}))
+    for frame, last in ((0, math.pi), (1, 0.5 * math.pi)):
+        again = qp.origami.read_fold(path, frame)
+        angles = [again.system.initial[hinge.name].angle for hinge in again.hinges]
+        assert angles == pytest.approx([-math.pi, last], abs=1e-12)
 
 
 def test_a_pattern_of_lines_alone_is_folded_by_its_angles(tmp_path: Path) -> None:

@@ -35,6 +35,11 @@ def _names(value: Any) -> tuple[str, ...]:
 def _drives(value: Any) -> tuple[str, ...]:
     if not (names := _names(value)):
         raise ValueError("is empty; name what it commands, such as 'wheel.torque'")
+    for name in names:
+        if not all(name.rpartition(".")):
+            raise ValueError(
+                f"has {show(name)}; name a force and its field, such as 'wheel.torque'"
+            )
     return names
 
 

@@ -64,6 +64,13 @@ def system(*drives: str, **options: Any) -> qp.Multibody:
         case(
             lambda: Says("pd", period=0.1, drives=[]), "Says 'pd'", "wheel.torque", id="no drives"
         ),
+        case(
+            lambda: Says("pd", period=0.1, drives=["motor"]),
+            "Says 'pd'",
+            "'motor'",
+            "field",
+            id="a force without its field",
+        ),
         case(lambda: Says("pd", period=0.1, drives="a.b"), "Says 'pd'", "['a.b']", id="a text"),
         case(
             lambda: Says("pd", period=0.1, drives=["a.b", "a.b"]), "Says 'pd'", "twice", id="twice"

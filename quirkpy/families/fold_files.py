@@ -179,7 +179,7 @@ def _angles_that_hold(
     faces: Sequence[Sequence[int]],
     who: str,
 ) -> dict[tuple[int, int], float]:
-    """Those of inherited angles [rad] that corners which moved since then still have."""
+    """The inherited angles [rad] that corners still have after they have moved."""
     polygons = [points[list(face)] for face in faces]
     now = {
         frozenset(seam.corners): angle_at(seam, polygons, axis_of(seam, points))

@@ -479,6 +479,8 @@ class Driver:
                 bodies_of(states)[0] = self.entry.start
         step, stops = float(self.clock[steps.H]), self.layout.labels
         events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
+        if stop in (Stop.NOT_FINITE, Stop.FAILED):  # what a step has told that is not kept
+            events = tuple(event for event in events if event.t <= t[-1])
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),

@@ -74,7 +74,9 @@ def test_merged_blocks_differ_from_dense_by_the_drift_alone(family: str, seed: i
 @pytest.mark.parametrize("pivot", [PIVOT, RUNNING_PIVOT])
 @pytest.mark.parametrize("decades", [0.0, 3.0])
 @pytest.mark.parametrize("angle", [0.0, 0.01, 0.9, 2.5, math.pi])
-@pytest.mark.parametrize("size", [(2, 2), (3, 4), (6, 6)], ids=str)
+@pytest.mark.parametrize(
+    "size", [pytest.param((2, 2), marks=pytest.mark.kernels), (3, 4), (6, 6)], ids=str
+)
 def test_map_folds_equal_dense(
     size: tuple[int, int], angle: float, decades: float, pivot: float
 ) -> None:
@@ -94,6 +96,7 @@ def test_masses_over_six_decades_are_left_to_the_tree() -> None:
     assert abs(fold.acceleration() - dense).max() <= AGREEMENT * size_of(fold, dense)
 
 
+@pytest.mark.kernels
 @pytest.mark.usefixtures("merging")
 @seeds(20, 3, attack=200)
 @pytest.mark.parametrize("family", FAMILIES)
@@ -169,6 +172,7 @@ def test_what_is_faster_is_taken(system: qp.Multibody, merges: bool) -> None:
     assert (system.clusters.layout.memory > 0) is merges
 
 
+@pytest.mark.kernels
 @pytest.mark.usefixtures("merging")
 def test_a_weak_row_is_told_with_the_hinges_around_it() -> None:
     """Of a fold, where all joints are rows, the loop of a row is that of four panels."""

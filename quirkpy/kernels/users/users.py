@@ -175,9 +175,10 @@ class Users:
         if isinstance(force, JointLaw):
             power += force.powers(self.view)
         elif not force.gives("potential"):
-            power[INTO] += (
-                linear_of(mine) * self.frames.velocity + angular_of(mine) * self.frames.spin
-            ).sum()
+            with np.errstate(invalid="ignore", over="ignore"):  # where speeds are no numbers
+                power[INTO] += (
+                    linear_of(mine) * self.frames.velocity + angular_of(mine) * self.frames.spin
+                ).sum()
 
     def load_of(self, force: Force) -> Floats:
         """The wrench on every body (nb + 1, 6) that a user's force states."""

@@ -104,6 +104,7 @@ def sheet_of(
     with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
         check_faces(points, faces, who)
     seams = seams_of(faces, who)
+    check_hinged(seams, len(faces), who)
     given = _angles_given(creases, seams, who)
     angles = [given.get(tuple(sorted(seam.corners))) for seam in seams]
     if creases is not None and is_flat(points, faces):
@@ -242,6 +243,19 @@ def seams_of(faces: Sequence[Sequence[int]], who: str) -> list[Seam]:
     return seams
 
 
+def check_hinged(seams: Sequence[Seam], faces: int, who: str) -> None:
+    """Refuse a sheet whose creases do not join all faces."""
+    reached, waiting = {0}, [0]
+    while waiting:
+        face = waiting.pop()
+        beside = {other for seam in seams if face in seam.faces for other in seam.faces} - reached
+        reached |= beside
+        waiting += beside
+    missing = [k for k in range(faces) if k not in reached]
+    if missing:
+        raise PartError(f"{who}: face {missing[0]} shares no crease with the others; hinge it.")
+
+
 def edges_of(face: Sequence[int]) -> Iterator[Crease]:
     """The sides of a face, corner by corner."""
     for k, corner in enumerate(face):
@@ -282,9 +296,6 @@ def fold_corners(
                     sense = 1.0 if face == seam.faces[0] else -1.0
                     turns[other] = _turn_across(turns[face], seam, sense * angle, points)
                     waiting.append(other)
-    missing = [k for k in range(len(faces)) if k not in turns]
-    if missing:
-        raise PartError(f"{who}: face {missing[0]} shares no crease with the others; hinge it.")
     return _corners_after(points, faces, turns, who)
 
 
@@ -368,6 +379,8 @@ def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any
     out: dict[str, Any] = {
         "latch": None, "stop": None, "free": True, "inertia": None, **options
     }  # fmt: skip
+    if "restitution" in options and out["stop"] is None:
+        raise PartError(f"{who}: restitution is that of stops; give stop=(lower, upper), too.")
     for name, (check, default) in checks.items():
         out[name] = check_argument(who, name, out.get(name, default), check)
     out["free"] = check_argument(who, "free", out["free"], flag)

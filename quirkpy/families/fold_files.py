@@ -226,8 +226,9 @@ def write_fold(what: Trajectory | Multibody, path: FilePath, frames: int = 61) -
     is the key frame; or those of a system as it begins, in one.
 
     Panels are bodies that are boxes or prisms, by the middle of their thickness; corners that a
-    hinge holds together are one.  Other bodies are left out.  The time of a frame [s] is its key
-    "quirkpy:time"."""
+    hinge holds together are one.  Other bodies are left out.  Fold angles lie within 180 degrees,
+    as the format has them: panels that have gone through each other come back folded the other
+    way.  The time of a frame [s] is its key "quirkpy:time"."""
     who = "write_fold"
     if not isinstance(what, (Trajectory, Multibody)):
         raise PartError(f"{who}: this is {show(what)}, but must be a run or a system.")

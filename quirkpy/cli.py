@@ -460,7 +460,7 @@ SAME_UP_TO = {
 
 
 def demos(asked: argparse.Namespace) -> Answer:
-    """`quirkpy demos`"""
+    """`quirkpy demos`: the files of demos with the first lines of what they say."""
     folders = [Path(__file__).resolve().parents[1] / "demos", Path("demos")]
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
@@ -468,15 +468,15 @@ def demos(asked: argparse.Namespace) -> Answer:
             "demos come with the sources of quirkpy, not with the installed package; ask there."
         )
     found = {}
-    for path in sorted(folder.glob("*.py")):
+    for path in sorted(folder.rglob("*.py")):
         said = ast.get_docstring(ast.parse(path.read_text(encoding="utf-8"))) or ""
-        found[path.name] = said.partition("\n")[0]
+        found[path.relative_to(folder).as_posix()] = said.partition("\n")[0]
     width = max(map(len, found), default=0)
     return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
 
 
 def warm(asked: argparse.Namespace) -> Answer:
-    """`quirkpy warm`"""
+    """`quirkpy warm`: kernels compiled beforehand, all or those of a file."""
     from quirkpy import warm as warming
 
     done = warming.warm(asked.workers, asked.into, asked.file)

@@ -382,6 +382,10 @@ def _of_sensor(k: int, what: str, at: Portion) -> Floats:
 
 
 # --- compiled -------------------------------------------------------------------------------------
+#: What runs that watch no site of their own hand to the kernels: every run makes its measures.
+NO_SITES = sites_of([], {}, 0)
+
+
 def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
     """Lines as the kernels take them."""
     what, sites = [], list[Site]()
@@ -390,7 +394,7 @@ def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
             sites.append(row)
             row = len(sites) - 1
         what.append((kind, row, column))
-    places = sites_of(sites, tables.body_index, tables.n_bodies)
+    places = sites_of(sites, tables.body_index, tables.n_bodies) if sites else NO_SITES
     made = np.array(what, dtype=np.int64).reshape(-1, 3)
     return Measures(
         made, Sites(np.asarray(places.body), np.asarray(places.place, dtype=float)),

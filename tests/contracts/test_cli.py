@@ -192,7 +192,9 @@ def in_module() -> Any:
 
 def test_demos_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     told = in_json(capsys, "demos")
-    assert sorted(told) == sorted(path.name for path in (ROOT / "demos").glob("*.py"))
+    paths = (ROOT / "demos").rglob("*.py")
+    assert sorted(told) == sorted(p.relative_to(ROOT / "demos").as_posix() for p in paths)
+    assert "mechanisms/andrews.py" in told
     assert "cubesat_pair.py" in answered(capsys, "demos")
     assert all(told.values())
 

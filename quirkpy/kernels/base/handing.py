@@ -27,7 +27,7 @@ class ByAddress:
     """What is read where its address tells: whoever is given it hands the same address on."""
 
     def get_argument_type(self) -> Any:
-        """An address."""
+        """The type by which a tuple is handed over: an address."""
         return POINTER
 
     def as_argument(self: Any, builder: Any, value: Any) -> Any:

@@ -57,7 +57,7 @@ class Standing(JITCodeLibrary):
     """A kernel that stands by itself: callers take nothing in, and call it by its name."""
 
     def _get_module_for_linking(self) -> Any:
-        """Nothing."""
+        """What callers link in: an empty module, for they call the kernel by its name."""
         self._ensure_finalized()
         if self._shared_module is None:
             self._shared_module = llvmlite.binding.parse_assembly(

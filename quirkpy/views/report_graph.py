@@ -19,6 +19,7 @@ from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views.curves import SHOWN_ROUNDING
+from quirkpy.views.emblems import emblems_of_study
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -36,8 +37,7 @@ from quirkpy.views.report import (
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 #: Words that come again and again, with their numbers, by kind.
 Words: TypeAlias = dict[str, dict[str, int]]
-#: Bytes that a page holds at most beside the library that draws; motions that would not fit go into
-#: the side file.
+#: Bytes that a page holds at most; motions that would not fit go into the side file.
 WHOLE = 7_900_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
@@ -59,7 +59,7 @@ def graph_page(
     for potential in study.potentials:
         _number(tables["potentials"], potential)
     keys = {key: k for k, key in enumerate(graph.nodes)}
-    whole = bodies_of(study.system) | {
+    whole = bodies_of(study.system, emblems_of_study(study)) | {
         "kind": "study", "title": f"A study of {join_names(study.system.parts)}",
         "words": repr(graph),
         "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
@@ -68,7 +68,7 @@ def graph_page(
         "energies": energies_of(graph),
         "near": [list(miss) for miss in graph.near_misses],
     }  # fmt: skip
-    room = WHOLE - len(page(whole, words, "").encode())
+    room = WHOLE - len(page(whole, words).encode())
     inside, beside = share_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
 

@@ -126,7 +126,7 @@ class Study {
       buttons.forEach((button, j) => { button.setAttribute("aria-selected", String(j === k)); bodies[j].hidden = j !== k; });
     } }, name));
     page.replaceChildren(
-      make("header", {}, make("h1", {}, this.data.title), make("p", {}, `${this.data.nodes.length} shapes, ${this.data.edges.length} choices tried (${counts}), ${said(100 * this.data.coverage)} % of all at these shapes`)),
+      make("header", {}, make("h1", {}, this.data.title), make("p", {}, `${counted(this.data.nodes.length, "shape")}, ${counted(this.data.edges.length, "choice")} tried (${counts}), ${said(100 * this.data.coverage)} % of all at these shapes`)),
       make("main", { class: "columns" },
         make("div", {}, make("section", { class: "box", "aria-label": "Search" }, this.search()), make("section", { class: "box", "aria-label": "Plan" }, this.planning()),
           make("section", { class: "box", "aria-label": "The study" }, make("div", { class: "row", role: "tablist" }, buttons), ...bodies)),

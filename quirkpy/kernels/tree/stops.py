@@ -76,6 +76,8 @@ def stop_names(selection: Selection) -> tuple[str, ...]:
 
 def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
     """A label for each bound that acts: its name, and which side."""
+    if not len(stops.what):
+        return ()
     sides = ["lower" if side > 0.0 else "upper" for side in stops.numbers[:, SIDE]]
     return tuple(f"{name} {side}" for name, side in zip(stop_names(selection), sides, strict=True))
 

@@ -424,6 +424,15 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path, run: qp.Trajectory) -
     assert list(tmp_path.iterdir()) == []
 
 
+def test_what_a_study_assumes_is_on_its_page() -> None:
+    found = dict(report_graph.assumptions_of(study))
+    assert found["Bodies"] == [repr(part) for part in study.system.parts[:2]]
+    assert len(found["Potentials"]) == len(study.potentials)
+    assert found["Options of pairs"][0] == "A east | B west: Free(), Lock(), Hinge(1)"
+    assert found["Safety"] == list(map(repr, study.safety))
+    assert "nudge: 1e-06" in found["How it is explored"]
+
+
 # --- what lies on bodies --------------------------------------------------------------------------
 def test_emblems_lie_where_parts_say() -> None:
     """On a body that is turned and off the origin: in its axes, as sites are."""

@@ -77,8 +77,8 @@ def total_mass(bodies: Floats) -> float:
 
 @inner
 def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches
-    its x axis; the distance as well."""
+    """Negative if site two is within reach of site one, faces it and, modulo the roll, is aligned
+    with its x axis; and the distance."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
     here, there = site_motion(one, model.sites, frames), site_motion(two, model.sites, frames)
@@ -171,8 +171,8 @@ def watched_stops(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them; 1
-    where a latch holds, which never lets go; `out` is room."""
+    """For stops that hold, the acceleration with which the coordinate would pass through the bound;
+    1 for a latch that holds, which never releases; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
@@ -205,9 +205,9 @@ def ask_together(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """Watched functions of stops of which each, let go alone, would still be held by the others:
-    all are let go, and hold again one by one, the most pressed first. Where any is pressed, one
-    that is neither pressed nor pulled is not let go."""
+    """Test stops each of which, released alone, would still be held by the others: all are
+    released, and hold again one by one, the most pressed first.  If any is pressed, those that are
+    neither pressed nor pulled are not released."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, ASKED] != 0:
@@ -238,8 +238,8 @@ def ask_together(
 
 @inner
 def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
-    solved for."""
+    """The acceleration with which the coordinate of stop s leaves it, from the accelerations just
+    computed."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
@@ -250,7 +250,8 @@ def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> f
 
 @inner
 def keep(watch: Watch, column: int) -> None:
-    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    """Store the values just computed as those of the beginning (VALUE) or of the end (NOW) of a
+    step."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, column] = values[k, TRIAL]
@@ -260,7 +261,7 @@ def keep(watch: Watch, column: int) -> None:
 
 @inner
 def go_on(watch: Watch) -> None:
-    """The end of a step becomes the beginning of the next."""
+    """Make the end of a step the beginning of the next."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, VALUE] = values[k, NOW]

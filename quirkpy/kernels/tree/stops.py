@@ -135,8 +135,8 @@ def stop_rows(
 
 @inner
 def row_response(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
-    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing
-    moves."""
+    """J d of row i between bodies a and b, where d is the solution just computed; the ground does
+    not move."""
     out, ground = 0.0, work.shape[0] - 1
     if a < ground:
         out += dot(get3(rows, i, JACOBIAN), get3(work, a, CENTRE))

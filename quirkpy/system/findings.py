@@ -33,7 +33,7 @@ class Findings:
         self.found.setdefault((code, sentence), []).append(part)
 
     def all(self) -> tuple[Finding, ...]:
-        """All of them, in the order in which they were first told."""
+        """All findings, in the order in which they were first told."""
         return tuple(
             Finding(code, sentence.replace("{}", list_names(parts)), _single(parts))
             for (code, sentence), parts in self.found.items()

@@ -50,7 +50,7 @@ def judge(system: System) -> tuple[Finding, ...]:
 
 
 def _doubt(part: Part, found: Findings) -> None:
-    """Whatever a part warned of when it was made, such as degrees for radians."""
+    """What a part warned of when it was made, such as degrees for radians."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", PartWarning)
         dataclasses.replace(part)  # type: ignore[type-var]

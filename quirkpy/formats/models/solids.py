@@ -6,7 +6,7 @@ import math
 
 import numpy as np
 
-from quirkpy.formats.models.links import Link, Piece, Pose
+from quirkpy.formats.models.links import MassPiece, ModelLink, RelativePose
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
@@ -24,23 +24,23 @@ FACES = np.array(
 )  # fmt: skip
 
 
-def solid_of(link: Link, findings: Findings) -> Shape | None:
+def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
     """The shape of the body that a link becomes, about its mass centre."""
     if not link.pieces:
         return None
-    onto = Pose(np.eye(3), -link.centre)
-    pieces = [Piece(onto.then(piece.pose), piece.shape) for piece in link.pieces]
-    if len(pieces) == 1 and (alone := _alone(pieces[0])) is not None:
+    onto = RelativePose(np.eye(3), -link.centre)
+    pieces = [MassPiece(onto.then(piece.pose), piece.shape) for piece in link.pieces]
+    if len(pieces) == 1 and (alone := _lone_piece(pieces[0])) is not None:
         return alone
     try:
-        return _joined(pieces)
+        return _join(pieces)
     except PartError as error:
         told = str(error).partition(": ")[2].rstrip(".")
         findings.tell("shape", f"{{}}: it has no shape here: {told}.", link.name)
         return None
 
 
-def _alone(piece: Piece) -> Shape | None:
+def _lone_piece(piece: MassPiece) -> Shape | None:
     """A single solid as it is, where it is centred and lies along the axes of the body."""
     turn, at = piece.pose
     if np.abs(at).max() > CENTRED_SOLID:
@@ -58,7 +58,7 @@ def _alone(piece: Piece) -> Shape | None:
     return None
 
 
-def _joined(pieces: list[Piece]) -> Mesh:
+def _join(pieces: list[MassPiece]) -> Mesh:
     """Several solids as one surface in several pieces."""
     points, faces, count = [], [], 0
     for pose, shape in pieces:

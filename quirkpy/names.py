@@ -17,7 +17,9 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
-from quirkpy.families import origami
+from quirkpy.families import origami, tensegrities
+from quirkpy.families.prestress import Prestress, form_find, prestress
+from quirkpy.families.tensegrity import Tensegrity, tensegrity
 from quirkpy.formats import from_json, to_json
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
@@ -58,6 +60,7 @@ from quirkpy.parts.forces import (
     PotentialWell,
     Spring,
     SprungHinges,
+    String,
     ViscousHinges,
 )
 from quirkpy.parts.formulas import CompiledFunction
@@ -202,6 +205,7 @@ __all__ = [
     "Potential",
     "PotentialWell",
     "Prescribed",
+    "Prestress",
     "Primitive",
     "Prismatic",
     "Product",
@@ -239,11 +243,13 @@ __all__ = [
     "State",
     "StayTogether",
     "Stop",
+    "String",
     "Study",
     "Sum",
     "Superconductor",
     "Switch",
     "TapeSpring",
+    "Tensegrity",
     "Threshold",
     "Thruster",
     "TimeFunction",
@@ -257,10 +263,14 @@ __all__ = [
     "checked",
     "continue_equilibrium",
     "deg",
+    "form_find",
     "from_json",
     "origami",
+    "prestress",
     "quat",
     "rotation",
+    "tensegrities",
+    "tensegrity",
     "to_json",
     "triples",
 ]

@@ -11,6 +11,7 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
+from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
@@ -36,10 +37,12 @@ from quirkpy.kernels.step.watch import (
     NOW,
     ONE,
     ROOT,
+    ROPE,
     STOP,
     TRIAL,
     VALUE,
     Watch,
+    lasting,
     watch_functions,
     watched_stops,
 )
@@ -93,23 +96,19 @@ def value_within(
     """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to
     a singular one."""
     interpolate(x, run, table)
+    t = run.clock[T] + x * run.clock[STEP]
+    if k >= 0 and watch.what[k, KIND] == ROPE:  # no accelerations are needed
+        fill_frames(run.states[WITHIN], scratch.frames)
+        return lasting(t, k, model, conditions, scratch, watch)[0]
     if k == NEARNESS:
-        conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
+        conditions.control[TIME] = t
         project(run.states[WITHIN], model, conditions, scratch, run.room)
-    accelerate(run.clock[T] + x * run.clock[STEP], WITHIN, run, model, conditions, scratch)
+    accelerate(t, WITHIN, run, model, conditions, scratch)
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
     watch_functions(run.states[WITHIN], run.out, model, conditions, scratch, watch)
-    watched_stops(
-        run.clock[T] + x * run.clock[STEP],
-        run.states[WITHIN],
-        model,
-        conditions,
-        scratch,
-        watch,
-        run.out,
-    )
+    watched_stops(t, run.states[WITHIN], model, conditions, scratch, watch, run.out)
     return watch.values[k, TRIAL]
 
 
@@ -173,12 +172,14 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 @inner
 def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
     """The fraction of the step at which a pair of sensors that is apart at both ends may have met
-    within, or a joint have been at its stop; -1: nowhere.
+    within, or a joint have been at its stop, or a rope slack or taut; -1: nowhere.
 
-    Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
+    Judged by the cubic through the squared distance, the clearance, or what is left of a phase, and
+    its rate at both ends.
     """
     values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
-    if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+    apart = values[k, VALUE] > 0.0 and values[k, NOW] > 0.0
+    if not apart or (kind != MEETING and kind != STOP and kind != ROPE):
         return -1.0
     if kind == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:
         return -1.0

@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.measures import Measures, measure
+from quirkpy.kernels.act.ropes import phase_lasts
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
@@ -18,6 +19,7 @@ from quirkpy.kernels.place.sites import site_axis, site_motion
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
+    elements_at,
     evaluate,
     free_of_stop,
     joints_at,
@@ -31,15 +33,17 @@ from quirkpy.maths.types import Floats, Ints
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
 #: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
-#: compared with.
-REST, ENERGY, MEETING, PYTHON, STOP, MEASURE = range(6)
+#: compared with.  ROPE: one = number of the element; how long it goes on doing what it does.
+REST, ENERGY, MEETING, PYTHON, STOP, MEASURE, ROPE = range(7)
+#: What happens to parts of the system, which is told when it is clear what that does.
+OWN_FUNCTIONS = STOP, ROPE
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
 # asked about; where in the step it crosses zero; for meetings the square of the distance and its
-# rate, for stops the clearance and its rate, at the same three states; just before a jump, 0: not
-# known.
+# rate, for stops the clearance and its rate, for ropes what is left of a phase and its rate, at the
+# same three states; just before a jump, 0: not known.
 VALUE, NOW, TRIAL, ROOT, GAP, BEFORE, VALUES_WIDTH = 0, 1, 2, 3, 4, 10, 11
 
 
@@ -97,6 +101,17 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
+def lasting(
+    t: float, k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> tuple[float, float, float]:
+    """What is left of the phase of the rope of function k at the kinematics in the scratch."""
+    return phase_lasts(
+        t, watch.what[k, ONE], elements_at(model, conditions), model.schedules, model.sites,
+        scratch.frames,
+    )  # fmt: skip
+
+
+@inner
 def watch_functions(
     y: Floats,
     acceleration: Floats,
@@ -127,6 +142,12 @@ def watch_functions(
                 joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
             )  # fmt: skip
             watch.values[k, TRIAL] = x - a
+        elif kind == ROPE:
+            lasts, gap, rate = lasting(
+                conditions.control[TIME], k, model, conditions, scratch, watch
+            )
+            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = gap, rate
+            watch.values[k, TRIAL] = lasts
         elif kind == STOP:
             free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
             watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate

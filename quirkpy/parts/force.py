@@ -125,7 +125,7 @@ KINDS: dict[ElementKind, KindTraits] = {
     "bushing": KindTraits(tuple(range(42)), (), "sites", "always", "relative", carried=True),
     "wheel": KindTraits((0, 1, 2), (0,), "sites", "always", "field", carried=True),
     "law": KindTraits(None, (), "sites", "always", "unknown"),
-    "stretch": KindTraits(None, (), "sites", "always", "relative", points=True),
+    "stretch": KindTraits((), (), "sites", "always", "relative", points=True),
     "joint law": KindTraits(None, (), "sites", "always", "relative"),
     "servo": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
     "tape": KindTraits((0, 2, 4, 5, 6, 7), (), "sites", "always", "relative"),

@@ -450,7 +450,7 @@ def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Co
     """Batches of samples by many workers; each sample is the same whoever flies it."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
-    sent = Sent(study)
+    sent = Sent.to(pool, study)
     jobs = [pool.submit(fly_batch, sent, task, batch) for batch in batches]
     try:
         return sum((job.result() for job in jobs), Counter[Result]())

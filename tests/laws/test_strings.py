@@ -148,3 +148,19 @@ def test_what_is_no_string_is_refused(options: dict[str, object], sentence: str)
     with pytest.raises((ValueError, TypeError)) as refused:
         qp.String("s", qp.GROUND, ball, **options)
     assert sentence in str(refused.value)
+
+
+class Winch(qp.Controller):
+    """Winds a string up by 0.2 m/s."""
+
+    def command(self, t: float, measured: object, memory: object) -> dict[str, float]:
+        return {"s.rest_length": 1.0 - 0.2 * t}
+
+
+def test_a_controller_winds_it_up() -> None:
+    """Step by step: what hangs on it rises, and the ledger closes."""
+    system = bob(0.02, damping=20.0)
+    winch = Winch("winch", period=0.05, reads=["ball.position"], drives=["s.rest_length"])
+    run = system.with_(winch).simulate(1.0, **TIGHT)
+    assert run["ball"].position[-1, 2] > -0.9
+    assert np.ptp(run.energy + run.dissipated - run.work) <= 1e-9 * abs(run.energy).max()

@@ -44,6 +44,7 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
         "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     ),
 )  # fmt: skip
+STRETCH = ELEMENT_KINDS.index("stretch")
 JOINT_LAW, SERVO, TAPE, MOTOR = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape", "motor"))
 #: The number of a stop that says whether it is a latch.
 STOP_LATCH = 4

@@ -97,6 +97,12 @@ def joints_at(model: Model, conditions: Conditions) -> Joints:
 
 
 @woven
+def elements_at(model: Model, conditions: Conditions) -> Elements:
+    """The elements, with what ropes are told to do."""
+    return Elements(model.elements.what, model.elements.numbers, conditions.phases)
+
+
+@woven
 def evaluate_here(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
@@ -104,8 +110,9 @@ def evaluate_here(
     conditions.control[TIME] = t
     fill_frames(y, scratch.frames)
     applied_loads(
-        t, model.acting, model.elements, joints_at(model, conditions), model.schedules,
-        model.bodies, model.sites, scratch.frames, scratch.wrench, scratch.potential, scratch.power,
+        t, model.acting, elements_at(model, conditions), joints_at(model, conditions),
+        model.schedules, model.bodies, model.sites, scratch.frames, scratch.wrench,
+        scratch.potential, scratch.power,
     )  # fmt: skip
     if conditions.hook[PARTS] != 0:
         ask(conditions.hook, LOADS)

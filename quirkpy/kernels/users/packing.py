@@ -66,6 +66,7 @@ def _pack(t: Tables) -> Packed:
                 _addresses(t),
             ),
             t.element_numbers.copy(),
+            np.zeros(len(t.element_kind), dtype=np.int64),
         ),
         Schedules(
             _spans(t),

@@ -29,11 +29,16 @@ if TYPE_CHECKING:
 
 
 class Freedom(NamedTuple):
-    """One motion that a joint allows: a turn about, or a slide along, an axis of site 1 at the
-    origin of site 2."""
+    """One motion that a joint allows: a turn about, or a slide along, an axis of a site at the
+    origin of site 2.
 
-    kind: Literal["turn", "slide"]
+    A screw turns about the axis and moves along it as the joint's one relation says: travel -
+    pitch angle = 0.  It stands alone.  site: whose axis it is; one of site 2 is the second of two
+    turns about perpendicular axes."""
+
+    kind: Literal["turn", "slide", "screw"]
     axis: Axis
+    site: Literal[1, 2] = 1
 
 
 CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]

@@ -14,8 +14,8 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
 NAMES = (
-    "driving", "equilibria", "exploring", "extending", "notation", "origami", "parts", "seeing",
-    "switching",
+    "driving", "equilibria", "exploring", "extending", "mechanisms", "notation", "origami", "parts",
+    "seeing", "switching",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 

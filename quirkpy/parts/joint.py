@@ -41,6 +41,11 @@ class Freedom(NamedTuple):
     site: Literal[1, 2] = 1
 
 
+def stands_alone(freedoms: tuple[Freedom, ...]) -> bool:
+    """Whether these are those of a screw, or of a cross of two turns."""
+    return [(f.kind, f.site) for f in freedoms] in ([("screw", 1)], [("turn", 1), ("turn", 2)])
+
+
 CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]
 #: The unit of each kind of coordinate.
 COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {
@@ -262,6 +267,14 @@ class Joint(PlacedJoint):
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
             raise self.refuse(f"primitives() must return a tuple of primitives, not {show(made)}.")
+        freedoms = self.freedoms or ()
+        special = any(f.kind == "screw" or f.site == 2 for f in freedoms)
+        screw = any(f.kind == "screw" for f in freedoms)
+        if special and not (stands_alone(freedoms) and len(self.relations()) == screw):
+            raise self.refuse(
+                "freedoms may have a screw alone, with the one relation of its travel and angle, "
+                "or a turn about an axis of site 2 as the second of two turns."
+            )
 
 
 class GeneralJoint(PlacedJoint):

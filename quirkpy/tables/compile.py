@@ -16,7 +16,7 @@ from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.formulas import CompiledFunction, flat
-from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
+from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation, stands_alone
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
@@ -104,12 +104,8 @@ def in_tree(joint: BaseJoint) -> int:
     """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take
     those of site 2 away; a screw, or a cross of two turns, hangs either way, by itself alone."""
     freedoms = joint.freedoms
-    if freedoms is None:
-        return NOT_IN_TREE
-    if any(f.kind == "screw" or f.site == 2 for f in freedoms):
-        screw = len(freedoms) == 1 == len(joint.relations()) and freedoms[0].kind == "screw"
-        cross = [(f.kind, f.site) for f in freedoms] == [("turn", 1), ("turn", 2)]
-        return BOTH_WAYS if screw or cross else NOT_IN_TREE
+    if freedoms is None or stands_alone(freedoms):
+        return NOT_IN_TREE if freedoms is None else BOTH_WAYS
     turns = {f.axis for f in freedoms if f.kind == "turn"}
     slides = {f.axis for f in freedoms if f.kind == "slide"}
     across = {"x", "y", "z"} - turns if len(turns) == 1 else set[str]()

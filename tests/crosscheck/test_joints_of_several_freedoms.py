@@ -159,3 +159,18 @@ def test_a_start_beside_the_joints_is_put_onto_them(
     for state in run.states:
         assert abs(system.residual(state).position).max() < 1e-12
         assert abs(system.residual(state).velocity).max() < 1e-11
+
+
+class Loose(qp.Joint):
+    """Claims to turn about axes of both sites, and to slide as well."""
+
+    freedoms = (Freedom("turn", "x"), Freedom("turn", "y", site=2), Freedom("slide", "z"))
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return qp.OriginOnLine("z"), qp.PerpendicularAxes("x", "y")
+
+
+def test_freedoms_that_no_tree_can_hang_by_are_refused() -> None:
+    body = qp.Body.box("box", (1.0, 1.0, 1.0), 1.0)
+    with pytest.raises(qp.PartError, match="as the second of two turns"):
+        Loose("loose", qp.GROUND, body, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))

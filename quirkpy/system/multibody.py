@@ -28,6 +28,7 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
+from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
@@ -199,6 +200,15 @@ class Multibody(System):
         places around are searched for passes from which a way leads down to the bottom (see
         `equilibria`)."""
         return search.saddle(freeze_commands(self, "saddle"), equilibrium, directions)
+
+    def branches(self, state: State | None = None) -> tuple[AllowedMotion, ...]:
+        """The motions that a pose allows: of an ordinary one that of all its freedoms, of a
+        singular one those that meet there, such as the parallelogram and the crossed form of a flat
+        four-bar.  Velocities and stops are left out.  The order depends on the pose, the joints and
+        what pulls there."""
+        at = self.initial if state is None else state
+        self.check_state("branches", at)
+        return branches(freeze_commands(self, "branches").clusters, at)
 
     def linearize(
         self,

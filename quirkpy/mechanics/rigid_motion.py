@@ -251,8 +251,10 @@ def rotation(angle: Floats) -> Floats:
     )
 
 
-#: The turn that is tried, as a quaternion.
-TURNED = rotation(TURN)
+#: The turn that is tried: what it makes of the axes of N, and of the four quaternions of length one
+#: along these, row by row.
+TURNED_AXES = rotate(rotation(TURN), np.eye(3))
+TURNED_UNITS = product(np.tile(rotation(TURN), (4, 1)), np.eye(4))
 
 
 def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
@@ -418,15 +420,15 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
     centre aside.  felt: accelerations at rows."""
     if has_kind(engine.selection, TURNING):
         return False
-    tables, centre, q = engine.selection.tables, _mass_centre(engine.selection, rows, mine), TURNED
+    tables, centre = engine.selection.tables, _mass_centre(engine.selection, rows, mine)
     other, here = rows.copy(), felt.copy()
-    positions_of(other)[mine] = centre + rotate(q, positions_of(rows)[mine] - centre)
-    attitudes_of(other)[mine] = product(q, attitudes_of(rows)[mine])
-    velocities_of(other)[mine] = rotate(q, velocities_of(rows)[mine])
+    positions_of(other)[mine] = centre + (positions_of(rows)[mine] - centre) @ TURNED_AXES
+    attitudes_of(other)[mine] = attitudes_of(rows)[mine] @ TURNED_UNITS
+    velocities_of(other)[mine] = velocities_of(rows)[mine] @ TURNED_AXES
     there = accelerations(engine, t, other[None])[0]
     mass = tables.body_mass[mine]
     fall = np.asarray(mass @ linear_of(here)[mine] / mass.sum())
-    linear_of(here)[mine] = fall + rotate(q, linear_of(here)[mine] - fall)
+    linear_of(here)[mine] = fall + (linear_of(here)[mine] - fall) @ TURNED_AXES
     return _is_equal_within_rounding(here, there)
 
 
@@ -473,7 +475,7 @@ def _fit(
     velocity = np.asarray(mass @ velocities_of(rows)[mine] / mass.sum())
     fall = np.asarray(mass @ linear_of(base)[mine] / mass.sum())
     turning: Floats = np.zeros(3)
-    if turns or not drifts:
+    if (turns or not drifts) and speeds_of(rows[mine]).any():
         turning = np.asarray(
             spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0]
         )

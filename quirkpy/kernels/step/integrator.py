@@ -1,7 +1,6 @@
-"""The adaptive integrator: steps with error control, back onto the constraints, events.
+"""The adaptive integrator: steps with error control, projection onto constraints, events.
 
-`advance` runs until there is something for Python to do: buffers are full, the run is over, or
-cannot go on."""
+`advance` runs until Python must act: buffers are full, or the run is over or cannot go on."""
 
 from __future__ import annotations
 
@@ -150,8 +149,8 @@ TOO_MANY = 1000
 
 @inner
 def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """The angles of the state whose kinematics are in the scratch, so that the next are taken next
-    to them."""
+    """Store the angles of the state whose kinematics are in the scratch, as references for those of
+    the next state."""
     joints, near = joints_at(model, conditions), conditions.near
     for c in range(near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
@@ -247,7 +246,8 @@ def attempt(
 
 @inner
 def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
+    """END: the state RAW with normalized quaternions, projected onto the constraints if the run
+    does so."""
     copy(run.lines, RAW, END)
     unit_quaternions(END, run)
     if run.clock[PROJECTING] > 0.0:
@@ -257,8 +257,8 @@ def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -
 
 @inner
 def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """Whether an event lies so early in a step of a loop that a state within it is not good enough:
-    what bends the motion far beyond the event bends the polynomial before it."""
+    """Whether an event lies so early in a step of a loop that the interpolated state is inaccurate:
+    what happens far beyond the event also bends the polynomial before it."""
     clock = run.clock
     if table.counts[EXTRA] < 0 or clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
         return False
@@ -268,7 +268,7 @@ def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: 
 
 @inner
 def refuse_landing(share: float, run: Run) -> None:
-    """Let this share of the step be taken anew."""
+    """Demand that the step is repeated with this share of its length."""
     run.clock[H], run.clock[REFUSED] = share * run.clock[STEP], 1.0
     run.counts[ANSWER] = AGAIN
 
@@ -350,10 +350,10 @@ def accept(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows,
 ) -> bool:  # fmt: skip
-    """Finish the step that ends in END at the time t, or at the first event within it, and keep it
-    as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
-    contradicts a drive, UNHELD, NO_NUMBERS, or FIT; or whether nothing is kept: then it is AGAIN.
-    """
+    """Finish the step that ends in END at the time t, or at the first event within it, and store it
+    as a row.  Returns whether the run is over, with the reason in counts[ANSWER]: the number of a
+    stop that contradicts a drive, UNHELD, NO_NUMBERS, or FIT; if nothing is stored and the step
+    must be repeated it is AGAIN."""
     over, turned, first, x, weak, clock = False, False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     noted, jumped = run.counts[NOTED], run.counts[JUMPED]
@@ -410,7 +410,7 @@ def accept(
 
 @kernel
 def why_over(answer: int) -> int:
-    """What a run that `accept` has ended returns."""
+    """The return value of `advance` for a run that `accept` has ended."""
     if answer == FIT:
         return STOPPED
     if answer == NO_NUMBERS:
@@ -502,11 +502,11 @@ def advance(
 def pass_knot(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> bool:
-    """Let what acts after a knot of a schedule act, where a step has ended at it; returns whether
-    an event that this brings ends the run.
+    """Switch to the loads after a knot of a schedule at which a step has ended; returns whether an
+    event at this jump ends the run.
 
-    What the jump of a load changes in the potential energy of a state that stands still is work,
-    also of the row that has just been filled."""
+    The change of the potential energy by the jump of a load, at a fixed state, is work, also in the
+    row that has just been stored."""
     clock, n = run.clock, model.bodies.shape[0]
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     before = energy_of(model, scratch)
@@ -524,8 +524,8 @@ def finish(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows,
 ) -> bool:  # fmt: skip
-    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
-    the run is over."""
+    """Finish a step from BEGIN to RAW at the time t that another integrator has taken; returns
+    whether the run is over."""
     run.clock[PASSING] = 1.0
     put_back(run, model, conditions, scratch)
     return accept(t, run, model, conditions, scratch, table, watch, rows)

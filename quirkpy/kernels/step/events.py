@@ -11,6 +11,7 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
+from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
@@ -40,6 +41,8 @@ from quirkpy.kernels.step.watch import (
     TRIAL,
     VALUE,
     Watch,
+    lies_in_places,
+    look_at_places,
     watch_functions,
     watched_stops,
 )
@@ -69,6 +72,9 @@ VISIT_REACHES, VISIT_FALL = 2.0, 0.02
 NEARNESS, SINGULAR, SINGULAR_FALL, GLANCE, STAGE_GAP = -1, 1e-4, 0.25, 1e-3, 0.3
 #: A visit that does not go deeper than this is rounding.
 GRAZE = 1e-12
+#: Zero is out of reach of a function whose least value so far is so many times what it falls by
+#: between there and the ends of what is left to search.
+OUT_OF_REACH = 10.0
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
 SECTIONS, GOLDEN = 60, 0.6180339887498949
 
@@ -91,8 +97,12 @@ def value_within(
     watch: Watch,
 ) -> float:
     """Watched function k at the fraction x of the step; for NEARNESS the distance from a singular
-    pose."""
+    pose.  Where places alone tell it, nothing else is evaluated."""
     interpolate(x, run, table)
+    if k >= 0 and lies_in_places(k, model, conditions, watch):
+        fill_frames(run.states[WITHIN], scratch.frames)
+        look_at_places(k, model, conditions, scratch, watch)
+        return watch.values[k, TRIAL]
     if k == NEARNESS:
         conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
         project(run.states[WITHIN], model, conditions, scratch, run.room)
@@ -204,20 +214,22 @@ def least_between(
     watch: Watch,
 ) -> tuple[float, float]:
     """The minimum of function k between a and b, place and value, by golden sections; or the first
-    place found where it is at most `enough`."""
-    left, right, fl, fr = a, b, math.inf, math.inf
+    place found where it is at most `enough`, or where that is out of reach.  (The distance from a
+    singular pose is always followed to its minimum, whose place counts, too.)"""
+    left, right, fl, fr, fa, fb = a, b, math.inf, math.inf, math.inf, math.inf
     for n in range(SECTIONS):
         if n == 0 or (n > 1 and fl < fr):
             if n > 1:
-                b, right, fr = right, left, fl
+                b, fb, right, fr = right, fr, left, fl
             left = b - GOLDEN * (b - a)
             fl = value_within(left, k, run, model, conditions, scratch, table, watch)
         else:
             if n > 1:
-                a, left, fl = left, right, fr
+                a, fa, left, fl = left, fl, right, fr
             right = a + GOLDEN * (b - a)
             fr = value_within(right, k, run, model, conditions, scratch, table, watch)
-        if min(fl, fr) <= enough:
+        least = min(fl, fr)
+        if least <= enough or (k != NEARNESS and least > OUT_OF_REACH * (max(fa, fb) - least)):
             break
     if fl < fr:
         return left, fl

@@ -97,6 +97,31 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
+def look_at_places(
+    k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> None:
+    """The value of a meeting, or of a stop as if it did not hold, into column TRIAL: by the
+    kinematics in the scratch alone."""
+    if watch.what[k, KIND] == MEETING:
+        watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+    else:
+        free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
+        watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
+        watch.values[k, TRIAL] = free
+
+
+@inner
+def lies_in_places(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
+    """Whether no acceleration has a say in watched function k: of a meeting, or a stop that is
+    free."""
+    if watch.what[k, KIND] != STOP:
+        return watch.what[k, KIND] == MEETING
+    s = watch.what[k, ONE]
+    latched = model.stops.numbers[s, LATCH] != 0.0 and is_latched(s, model.stops, conditions)
+    return not latched and conditions.stops[s, HOLDS] == 0
+
+
+@inner
 def watch_functions(
     y: Floats,
     acceleration: Floats,
@@ -119,20 +144,16 @@ def watch_functions(
             watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
-        elif kind == MEETING:
-            watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == MEASURE:
             x = measure(
                 watch.what[k, ONE], conditions.control[TIME], y, watch.measures, model.elements,
                 joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
             )  # fmt: skip
             watch.values[k, TRIAL] = x - a
-        elif kind == STOP:
-            free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
-            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
-            watch.values[k, TRIAL] = free
-        else:
+        elif kind == PYTHON:
             asking = True
+        else:
+            look_at_places(k, model, conditions, scratch, watch)
     if asking:
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):

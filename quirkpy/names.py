@@ -21,6 +21,10 @@ from quirkpy.families import origami, tensegrities
 from quirkpy.families.prestress import Prestress, form_find, prestress
 from quirkpy.families.tensegrity import Tensegrity, tensegrity
 from quirkpy.formats import from_json, to_json
+from quirkpy.formats.models.imported import Imported
+from quirkpy.formats.models.urdf import read_urdf
+from quirkpy.formats.models.urdf_writing import write_urdf
+from quirkpy.formats.mujoco.mjcf import read_mjcf
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
@@ -107,6 +111,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
+from quirkpy.system.findings import Finding
 from quirkpy.system.multibody import Multibody
 
 __all__ = [
@@ -142,6 +147,7 @@ __all__ = [
     "EnergyBelow",
     "Equilibrium",
     "Event",
+    "Finding",
     "Fixed",
     "FixedDistance",
     "FluxPinning",
@@ -158,6 +164,7 @@ __all__ = [
     "HillFrame",
     "Hinge",
     "HingeSpring",
+    "Imported",
     "Joint",
     "JointDamper",
     "JointFriction",
@@ -268,9 +275,12 @@ __all__ = [
     "origami",
     "prestress",
     "quat",
+    "read_mjcf",
+    "read_urdf",
     "rotation",
     "tensegrities",
     "tensegrity",
     "to_json",
     "triples",
+    "write_urdf",
 ]

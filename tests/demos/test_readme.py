@@ -16,7 +16,7 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 NAMES = (
     "driving", "equilibria", "exploring", "extending", "importing",
     "notation", "origami", "parts", "seeing",
-    "switching",
+    "switching", "tensegrity",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 

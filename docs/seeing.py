@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import quirkpy as qp
-from demos import imaging_in_orbit, solar_arrays
+from demos import free_in_orbit, imaging_in_orbit, solar_arrays
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
 from demos.linear_model import arm
@@ -60,6 +60,7 @@ def drawings() -> dict[str, Drawing]:
         "folded": qp.origami.miura(5, 4, sector=1.1, fold=1.5).system.picture(),
         "arrays": arrays.plot("joints", "impulses", "energy"),
         "unfolding": arrays.picture(ghosts=6),
+        "free": free_in_orbit.fly(free_in_orbit.spacecraft()).plot("joints", "commands", "power"),
     }
 
 

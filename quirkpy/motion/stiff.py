@@ -60,9 +60,14 @@ class StiffDriver(Driver):
         full; returns why."""
         rows, counts = self.rows, self.counts
         counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
+        if counts[steps.HEADED] == 0:
+            integrator.head_on(self.run_arrays)
         while counts[steps.ROOM] < room and has_room(rows, counts, len(self.watched)):
             if self.clock[steps.T] >= self.clock[steps.T_END]:
-                break
+                self.solver = None  # which would not go beyond it
+                why = self.leave_end()
+                if why != integrator.GOING:
+                    return why
             if self.engine.python.halted:
                 return integrator.GOING
             if self.solver is None:
@@ -80,8 +85,8 @@ class StiffDriver(Driver):
                 self.solver = None
         if self.clock[steps.T] < self.clock[steps.T_END]:
             return integrator.GOING
-        self.solver = None  # which would not go beyond it
-        return integrator.ARRIVED
+        self.solver = None
+        return self.leave_end()
 
     def _line(self, which: int) -> Floats:
         """The state in a line, as SciPy takes it: without what fills lines up to whole rows."""

@@ -206,6 +206,8 @@ class Controls:
         """The samples and commands of all controllers, and these as a state carries them; those
         that do not act begin anew when they do."""
         records, states = list[ControlRecord](), list[ControlState]()
+        if not self.loops and not self.start.controls:
+            return (), ()
         if self.loops:
             self._turn_page()
         for c, loop in enumerate(self.loops):

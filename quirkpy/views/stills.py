@@ -14,6 +14,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.views.curves import prefix_unit
+from quirkpy.views.dots import DOTS, Ink, paint_dots
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
 from quirkpy.views.hidden import EDGE_ON, Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
@@ -36,6 +37,8 @@ CLEAR = (0.0, 0.0, 0.0, 0.0)
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
 #: a picture, letters.
 HEAD, PICTURE_WIDTH, PICTURE_HEIGHT = 0.3, 6.0, 4.5
+#: Pieces of which the picture is exact; more of them are painted dot by dot.
+EXACT = 2000
 #: Names of more bodies than this are left out.
 MOST_NAMES = 14
 
@@ -115,8 +118,10 @@ def add_solid(view: View, solid: Solid, body: Body, towards: Floats, faint: bool
     colour = np.array(to_rgb(colour_of(body, solid.number)))
     flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
     opaque, edge = (0.25, PALE) if faint else (1.0, INK)
-    for piece in pieces_of(0, solid, towards):
-        light = brightness(piece.corners) if flat else 0.55
+    pieces = pieces_of(0, solid, towards)
+    lights = brightness([piece.corners for piece in pieces]).tolist()
+    for piece, lit in zip(pieces, lights, strict=True):
+        light = lit if flat else 0.55
         view.add([piece], Look((*(colour * (0.55 + 0.45 * light)), opaque), edge))
         for disc, share in () if flat or faint else discs_of(piece, solid, towards):
             view.add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
@@ -196,6 +201,31 @@ def trace(points: Floats) -> list[Piece]:
 
 
 # --- painting -------------------------------------------------------------------------------------
+def add_view(axes: Any, view: View, eye: Sequence[float]) -> tuple[Any, ...]:
+    """Paint a view on prepared axes: exactly where its pieces are few, else dot by dot."""
+    if len(view.pieces) <= EXACT:
+        return (axes.add_collection(collection(view, eye)),)
+    from matplotlib.image import AxesImage
+
+    towards, onto = across(eye)
+    box = np.stack([axes.get_xlim(), axes.get_ylim()], axis=1)
+    image = AxesImage(axes, extent=tuple(box.T.ravel()), origin="lower")
+    image.set_data(paint_dots(view.pieces, ink_of(view.looks), box, onto, towards))
+    axes.add_artist(image)
+    shining = [(part.corners @ onto, part.edges, view.looks[part.number]) for part in view.over]
+    return image, axes.add_collection(paint_pieces(shining))
+
+
+def ink_of(looks: Sequence[Look]) -> Ink:
+    """Looks as numbers; what is none covers nothing."""
+    from matplotlib.colors import to_rgba
+
+    faces = [CLEAR if look.face is None else to_rgba(look.face) for look in looks]
+    lines = [CLEAR if look.edge is None else to_rgba(look.edge) for look in looks]
+    per_point = DOTS / (72.0 * PICTURE_WIDTH)
+    return Ink(np.array(faces), np.array(lines), np.round([per_point * k.width for k in looks]))
+
+
 def collection(view: View, eye: Sequence[float]) -> Any:
     """All pieces as one artist."""
     towards, onto = across(eye)
@@ -358,7 +388,7 @@ def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
     figure = blank(PICTURE_WIDTH, PICTURE_HEIGHT, "constrained")
     axes = figure.add_subplot()
     prepare(axes, box)
-    axes.add_collection(collection(view, eye))
+    add_view(axes, view, eye)
     furnish(axes, box, eye, view.largest)
     name_bodies(axes, stage)
     return Drawing(figure)

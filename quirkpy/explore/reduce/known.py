@@ -18,7 +18,7 @@ SURELY = 0.125
 
 
 class Known:
-    """The nodes found so far, by shape and by what holds open what is not in range."""
+    """The nodes found so far, indexed by shape and by their open links."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
@@ -30,7 +30,7 @@ class Known:
         self.near_misses: list[tuple[str, str, float]] = []
 
     def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
-        """The node that a record describes, and whether it is a new one."""
+        """The node that a record describes, and whether it is new."""
         node = node_of(record, len(self.nodes), self.study.system.bodies)
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance

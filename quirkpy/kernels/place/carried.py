@@ -1,5 +1,5 @@
-"""Bodies that are carried along with the whole: how fast that moves them, and what those who are
-carried along feel of their accelerations."""
+"""Rigid motion of the whole: the velocities that it gives to bodies, and accelerations relative to
+it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,8 @@ def turn_to_body(rows: Floats, k: int, a: Vec) -> Vec:
 def carried_along(
     rows: Floats, k: int, centre: Floats, velocity: Floats, turning: Floats
 ) -> tuple[Vec, Vec]:
-    """Velocity in N and angular velocity in body axes of body k, as the whole carries it."""
+    """Velocity in N and angular velocity in body axes that the motion of the whole gives to body
+    k."""
     turn, arm = get3(turning, k, 0), sub(get3(rows, k, R), get3(centre, k, 0))
     return add(get3(velocity, k, 0), cross(turn, arm)), turn_to_body(rows, k, turn)
 
@@ -30,8 +31,8 @@ def carried_along(
 def carry_along(
     states: Floats, centre: Floats, velocity: Floats, turning: Floats, out: Floats
 ) -> None:
-    """Velocities of all bodies of states (k, n, STATE_WIDTH) as the whole carries them, that about
-    a centre with a velocity and an angular velocity in N (n, 3): in N, and in body axes (k, n,
+    """Velocities of all bodies of states (k, n, STATE_WIDTH) in a rigid motion of the whole about a
+    centre, with a given velocity and angular velocity in N (n, 3): in N, and in body axes (k, n,
     6)."""
     for i in range(states.shape[0]):
         for k in range(states.shape[1]):
@@ -45,8 +46,8 @@ def feel(
     states: Floats, centre: Floats, velocity: Floats, acceleration: Floats, turning: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
-    """Make of accelerations (k, n, 6) in states (k, n, STATE_WIDTH) the rates of velocities beside
-    the motion of the whole, as those who are carried along see them."""
+    """Replace accelerations (k, n, 6) in states (k, n, STATE_WIDTH) by the rates of velocities
+    relative to the rigid motion of the whole, in its axes."""
     for i in range(states.shape[0]):
         rows = states[i]
         for k in range(states.shape[1]):

@@ -77,8 +77,8 @@ def total_mass(bodies: Floats) -> float:
 
 @inner
 def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches
-    its x axis; the distance as well."""
+    """Negative if site two is within reach of site one, faces it and, modulo the roll, is aligned
+    with its x axis; and the distance."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
     here, there = site_motion(one, model.sites, frames), site_motion(two, model.sites, frames)
@@ -94,6 +94,31 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
         angle = math.atan2(dot(c, b), dot(c, a))
         off = max(off, abs(angle - roll * round(angle / roll)) / alignment)
     return max(far, off) - 1.0
+
+
+@inner
+def look_at_places(
+    k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> None:
+    """The value of a meeting, or of a stop as if it did not hold, into column TRIAL: by the
+    kinematics in the scratch alone."""
+    if watch.what[k, KIND] == MEETING:
+        watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+    else:
+        free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
+        watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
+        watch.values[k, TRIAL] = free
+
+
+@inner
+def lies_in_places(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
+    """Whether no acceleration has a say in watched function k: of a meeting, or a stop that is
+    free."""
+    if watch.what[k, KIND] != STOP:
+        return watch.what[k, KIND] == MEETING
+    s = watch.what[k, ONE]
+    latched = model.stops.numbers[s, LATCH] != 0.0 and is_latched(s, model.stops, conditions)
+    return not latched and conditions.stops[s, HOLDS] == 0
 
 
 @inner
@@ -119,20 +144,16 @@ def watch_functions(
             watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
-        elif kind == MEETING:
-            watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == MEASURE:
             x = measure(
                 watch.what[k, ONE], conditions.control[TIME], y, watch.measures, model.elements,
                 joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
             )  # fmt: skip
             watch.values[k, TRIAL] = x - a
-        elif kind == STOP:
-            free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
-            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
-            watch.values[k, TRIAL] = free
-        else:
+        elif kind == PYTHON:
             asking = True
+        else:
+            look_at_places(k, model, conditions, scratch, watch)
     if asking:
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):
@@ -150,8 +171,8 @@ def watched_stops(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them; 1
-    where a latch holds, which never lets go; `out` is room."""
+    """For stops that hold, the acceleration with which the coordinate would pass through the bound;
+    1 for a latch that holds, which never releases; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
@@ -184,9 +205,9 @@ def ask_together(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """Watched functions of stops of which each, let go alone, would still be held by the others:
-    all are let go, and hold again one by one, the most pressed first. Where any is pressed, one
-    that is neither pressed nor pulled is not let go."""
+    """Test stops each of which, released alone, would still be held by the others: all are
+    released, and hold again one by one, the most pressed first.  If any is pressed, those that are
+    neither pressed nor pulled are not released."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, ASKED] != 0:
@@ -217,8 +238,8 @@ def ask_together(
 
 @inner
 def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
-    solved for."""
+    """The acceleration with which the coordinate of stop s leaves it, from the accelerations just
+    computed."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
@@ -229,7 +250,8 @@ def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> f
 
 @inner
 def keep(watch: Watch, column: int) -> None:
-    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    """Store the values just computed as those of the beginning (VALUE) or of the end (NOW) of a
+    step."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, column] = values[k, TRIAL]
@@ -239,7 +261,7 @@ def keep(watch: Watch, column: int) -> None:
 
 @inner
 def go_on(watch: Watch) -> None:
-    """The end of a step becomes the beginning of the next."""
+    """Make the end of a step the beginning of the next."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, VALUE] = values[k, NOW]

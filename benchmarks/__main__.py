@@ -1,10 +1,10 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out
 DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, many, own-forces, settling, exploring, growth,
-mission, reductions, robustness, scheduling, startup, references; without any, all.  --out writes
-the tables into DIR/benchmarks.md, between its two marks where the page exists, and the plots beside
-it; with some sections, only their tables and targets."""
+Sections: evaluation, precision, four-bars, cubes, many, controllers, laws, own-forces, settling,
+exploring, growth, mission, reductions, robustness, scheduling, startup, references; without any,
+all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page exists,
+and the plots beside it; with some sections, only their tables and targets."""
 
 from __future__ import annotations
 
@@ -25,6 +25,7 @@ from benchmarks import (
     exploring,
     fourbars,
     growth,
+    laws,
     many,
     mission,
     own_forces,
@@ -46,6 +47,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "cubes": lambda quick, out: cubes.measure(quick),
     "many": lambda quick, out: many.measure(quick),
     "controllers": lambda quick, out: controllers.measure(quick),
+    "laws": lambda quick, out: laws.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),

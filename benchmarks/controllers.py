@@ -1,7 +1,7 @@
-"""A sampled controller in Python against the run without it: a bus that floats with wheels, and an
-arm that is slewed.
+"""A sampled controller, in Python and compiled, against the run without it: a bus that floats with
+wheels, and an arm that is slewed.
 
-``python -m benchmarks controllers``.  Runs of one row take turns.
+``python -m benchmarks controllers``.  Runs of one row take turns; times of the processor count.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from benchmarks.timing import race
 DURATION, PERIOD = 60.0, 0.1  # [s]
 #: Panels that hang on sprung hinges at either side of the bus, beside the arm.
 PANELS = (0, 4)
-WAYS = ("no control", "its commands as schedules", "PD in Python at 10 Hz")
+WAYS = ("no control", "its commands as schedules", "PD, compiled", "PD in Python at 10 Hz")
 
 
 class Hold(qp.Controller):
@@ -27,6 +27,19 @@ class Hold(qp.Controller):
         q, omega = measured["bus.orientation"], measured["bus.angular_velocity"]
         off = 2.0 * np.sign(q.w) * np.array([q.x, q.y, q.z])
         return {"wheels.torque": -30.0 * off - 80.0 * omega}
+
+
+class Fast(qp.Controller):
+    """The same, compiled."""
+
+    @staticmethod
+    def command(t, measured, memory):  # type: ignore[no-untyped-def]
+        k = 60.0 if measured[0] >= 0.0 else -60.0
+        return (
+            -k * measured[1] - 80.0 * measured[4],
+            -k * measured[2] - 80.0 * measured[5],
+            -k * measured[3] - 80.0 * measured[6],
+        )
 
 
 def craft(panels: int) -> tuple[list[qp.Part], Hold]:
@@ -58,20 +71,22 @@ def measure(quick: bool) -> Measured:
         parts, hold = craft(panels)
         free, held = qp.Multibody(*parts), qp.Multibody(*parts, hold)
         known = qp.Multibody(*held.simulate(DURATION).system.parts)
-        systems = dict(zip(WAYS, (free, known, held), strict=True))
+        some = {"period": PERIOD, "reads": hold.reads, "drives": hold.drives}
+        fast = qp.Multibody(*parts, Fast("hold", compiled=True, **some))
+        systems = dict(zip(WAYS, (free, known, fast, held), strict=True))
         works = {way: lambda made=made: made.simulate(DURATION) for way, made in systems.items()}
         costs = race(works)
-        times = [costs[way].wall for way in WAYS]
-        each = 1e6 * (times[2] - times[1]) * PERIOD / DURATION
+        times = [costs[way].cpu for way in WAYS]
+        each = 1e6 * (times[3] - times[1]) * PERIOD / DURATION
         name = f"bus, arm and {2 * panels} panels" if panels else "bus and arm"
-        ratios = times[2] / times[0], times[2] / times[1]
-        cpu = costs[WAYS[2]].cpu / times[2]
-        rows.append([name, *(1e3 * t for t in times), *ratios, each, cpu])
-        figures[f"{name}, against no control"] = ratios[0]
-        figures[f"{name}, against schedules"] = ratios[1]
+        ratios = [times[k] / times[j] for k in (2, 3) for j in (0, 1)]
+        rows.append([name, *(1e3 * t for t in times), *ratios, each])
+        for way, against in zip(("compiled", "in Python"), (ratios[:2], ratios[2:]), strict=True):
+            figures[f"{name}, {way}, against no control"] = against[0]
+            figures[f"{name}, {way}, against schedules"] = against[1]
     heads = [
-        "system", *(f"{way}, ms" for way in WAYS), "/ no control", "/ schedules",
-        "Python a sample, us", "CPU / wall",
+        "system", *(f"{way}, ms" for way in WAYS), "compiled / no control", "/ schedules",
+        "in Python / no control", "/ schedules", "Python a sample, us",
     ]  # fmt: skip
     remarks = [
         f"Runs of {DURATION:g} s with all states kept; the same motion as schedules takes the same "

@@ -87,9 +87,27 @@ TARGETS = [
     Target("the same, two threads faster than one by", "many, two threads", ">=", 1.8),
     Target(
         "a PD in Python at 10 Hz on a bus with an arm, against no control",
-        "bus and arm, against no control",
+        "bus and arm, in Python, against no control",
         "<=",
         3.0,
+    ),
+    Target("the same, compiled", "bus and arm, compiled, against no control", "<=", 3.0),
+    Target(
+        "the same, compiled, against its commands as schedules",
+        "bus and arm, compiled, against schedules",
+        "<=",
+        1.5,
+    ),
+    Target("laws of a coordinate, the dearest against a sprung hinge", "dearest law", "<=", 1.3),
+    Target("functions of time, the dearest against a constant", "dearest function", "<=", 1.3),
+    Target(
+        "601 states of a chain, all loads and momenta [ms]", "601 states of a chain", "<=", 20.0
+    ),
+    Target(
+        "601 states of a manipulator in redundant loops [ms]",
+        "601 states of redundant loops",
+        "<=",
+        20.0,
     ),
     Target(
         "spring as a compiled law, against the built-in one",

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import quirkpy as qp
-from demos import imaging_in_orbit, solar_arrays, tensegrities
+from demos import free_in_orbit, imaging_in_orbit, solar_arrays, tensegrities
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
 from demos.linear_model import arm
@@ -63,6 +63,7 @@ def drawings() -> dict[str, Drawing]:
         "tensegrity": winding.picture(state=tower, forces=False, eye=(0.45, -0.75, 0.3)),
         "arrays": arrays.plot("joints", "impulses", "energy"),
         "unfolding": arrays.picture(ghosts=6),
+        "free": free_in_orbit.fly(free_in_orbit.spacecraft()).plot("joints", "commands", "power"),
     }
 
 

@@ -217,6 +217,26 @@ def fly_many() -> None:
     system.simulate_many([system.initial, system.initial], duration=0.1)
 
 
+class Damp(qp.Controller):
+    """What a wheel does against a spin."""
+
+    @staticmethod
+    def command(t: Any, measured: Any, memory: Any) -> Any:
+        """The torque of the wheel, in three numbers."""
+        return -measured[0], 0.0, 0.0
+
+
+def command() -> None:
+    """A wheel under a sampled controller, by explicit and by implicit steps."""
+    body = qp.Body.sphere("body", 0.1, 1.0, angular_velocity=(0.1, 0.0, 0.0))
+    wheel = qp.ReactionWheel("wheel", body.site("wheel"), (0.0, 0.0, 0.0))
+    damp = Damp("damp", period=0.05, reads=["body.angular_velocity"], drives=["wheel.torque"],
+                compiled=True)  # fmt: skip
+    system = qp.Multibody(body, wheel, damp)
+    for method in ("dop853", "radau"):
+        system.simulate(0.1, method=method)
+
+
 def float_away() -> None:
     """Two bodies on a damped spring, which drift at rest beside each other."""
     drift = (0.0, 0.0, 0.1)
@@ -269,11 +289,11 @@ def use(file: Path) -> None:
 #: In which order the first process exercises kernels; further ones begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
-    float_away,
+    command, float_away,
 )  # fmt: skip
 OTHERS: tuple[Callable[[], None], ...] = (
-    look, stiffly, own_parts, collide, against_a_stop, fly_many, measure, float_away, explore, rest,
-    move,
+    look, stiffly, own_parts, collide, against_a_stop, fly_many, command, measure, float_away,
+    explore, rest, move,
 )  # fmt: skip
 
 

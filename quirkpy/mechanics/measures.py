@@ -138,6 +138,12 @@ def measure_of(who: str, tables: Tables, name: object) -> Measure:
     raise PartError(f"{who}: {unknown_measure(tables, name)}")
 
 
+def has_part_acting(selection: Selection, name: str) -> bool:
+    """Whether a force acts of which a name measures something."""
+    names = selection.tables.force_names
+    return any(name.startswith(f"{names[f]}.") for f in selection.forces)
+
+
 def unknown_measure(tables: Tables, name: object) -> str:
     """The end of a sentence about a name that is none of a measure."""
     known = measures_in(tables)

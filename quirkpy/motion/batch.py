@@ -27,6 +27,7 @@ from quirkpy.kernels.step.batch import (
     BRANCHES,
     DESK_WIDTH,
     KEPT,
+    KNOTS,
     LAST,
     MOST,
     NOT_FLOWN,
@@ -89,7 +90,7 @@ UNTOLD = (JAMMED, UNHOLDABLE, NO_START, PYTHON_FAILED, NOT_FLOWN)
 class Starts(NamedTuple):
     """States side by side: times (n,), rows of bodies (n, nb, STATE_WIDTH), whole turns (n, nc),
     next steps, 0: to be found out (n,), tails (n, tail); stops that hold, and rows of clusters, of
-    each."""
+    each; whether controllers go on from an earlier run (n,)."""
 
     t: Floats
     rows: Floats
@@ -98,6 +99,7 @@ class Starts(NamedTuple):
     further: Floats
     held: Sequence[tuple[str, ...]]
     merged: Sequence[Floats | None]
+    going: Bools
 
     @classmethod
     def of(cls, states: Sequence[State]) -> Starts:
@@ -113,6 +115,7 @@ class Starts(NamedTuple):
             np.array([s.further for s in states]),
             [s.held for s in states],
             [s.merged for s in states],
+            np.array([len(s.controls) > 0 for s in states]),
         )
 
     def repeated(self, count: int) -> Starts:
@@ -121,6 +124,7 @@ class Starts(NamedTuple):
             np.repeat(self.t, count), np.repeat(self.rows, count, axis=0),
             np.repeat(self.windings, count, axis=0), np.repeat(self.step, count),
             np.repeat(self.further, count, axis=0), [*self.held] * count, [*self.merged] * count,
+            np.repeat(self.going, count),
         )  # fmt: skip
 
 
@@ -165,14 +169,24 @@ class RunGroup:
         self.rows = starts.rows if self.merger is None else self._clustered()
         if len(numbers.where):
             self.odd |= self.merger is not None or numbers.moved
+        if len(system.selection.controllers):
+            self.odd |= self._beside_samples()
         self.first = start_of(int(np.argmin(self.odd)))
         self.leader = self.driver()
         self.batch = self._batch()
+
+    def _beside_samples(self) -> Bools:
+        """Runs whose controllers do not sample as those of most, or in which something else is to
+        be known between samples."""
+        s, where = self.starts, self.numbers.where
+        commands = bool(len(self.times)) or bool((where[:, 0] == KNOTS).any())
+        return np.asarray((s.t != s.t[0]) | s.going | commands)
 
     def driver(self, events: Sequence[Event] | None = None) -> Driver:
         """The arrays of one run."""
         watched = self.events if events is None else events
         driver = Driver(self.system.clusters, self.first, self.span, watched, self.settings)
+        driver.head_for(driver.until, whole=True)
         driver.make_room(driver.rows_at_once() + 1)  # one more, for the row before
         return driver
 
@@ -205,9 +219,11 @@ class RunGroup:
         knots = np.zeros(0) if self.settings.step else self.system.selection.knots
         probe = zero_vectors(states.bodies)
         probe[:] = np.random.default_rng(0).normal(size=probe.shape)
+        counted, plan = int(self.leader.counts[steps.ENDS]), self.leader.run_arrays.ends
         return RunTable(
             lines, self._near(), self._held(), clock, counts, self.numbers.values,
-            self.numbers.where, np.zeros((0, BATCH_NOTE)), knots, probe, self.times, samples,
+            self.numbers.where, np.zeros((0, BATCH_NOTE)), knots, probe, plan[:counted].copy(),
+            self.times, samples,
             angles, self.leader.empty_rows(0), np.zeros(0, dtype=np.int64),
         )  # fmt: skip
 
@@ -454,5 +470,6 @@ class Crew:
 
 
 def _worker(driver: Driver, engine: Any) -> Worker:
-    e = engine.conditions
-    return Worker(driver.run_arrays, e, engine.scratch, driver.watch, driver.rows, e.control.copy())
+    e, run = engine.conditions, driver.run_arrays
+    return Worker(run, e, engine.scratch, driver.watch, driver.rows, e.control.copy(),
+                  driver.controls.board)  # fmt: skip

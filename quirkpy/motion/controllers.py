@@ -6,273 +6,221 @@ is, to the bit, one with schedules that say what was commanded, and afterwards i
 
 from __future__ import annotations
 
-import copy
 import math
-from collections import deque
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Sequence
+from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import Schedules
-from quirkpy.maths import quat
+from quirkpy.kernels.base.arrays import KNOT_TIME
+from quirkpy.kernels.step.sampling import (
+    ACTED,
+    ASKED_LOOP,
+    ASKED_ROW,
+    COMMAND,
+    DUE_AS_WITHIN,
+    DUE_FIRST,
+    EFFECT_AT,
+    FIRST_FIELD,
+    FIRST_MEMORY,
+    HOLDING,
+    KNOTTED,
+    LAST_FIELD,
+    NOTHING_DUE,
+    SAMPLE_AT,
+    SAMPLED,
+    UNTIL,
+    WAY,
+    begin_board,
+)
+from quirkpy.kernels.step.steps import BENT, SAMPLES, SMOOTH
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.controls import ControlState
-from quirkpy.mechanics.measures import measure_of
+from quirkpy.mechanics.measures import Portion
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.boards import NO_BOARD, board_of
+from quirkpy.motion.control_loops import KNOTS_KEPT, Loop, numbers_of
 from quirkpy.motion.course import ControlRecord, Course
-from quirkpy.motion.samples import Clock, DrivenField, Instance, Readings, floats_of
-from quirkpy.parts.checks import real, show
+from quirkpy.motion.samples import DrivenField, instant_of
 from quirkpy.parts.controller import Controller
-from quirkpy.parts.part import PartError
 from quirkpy.tables.commands import Commands, write_commands
-from quirkpy.tables.drives import Drive, driven_field, find_drive
-from quirkpy.tables.tables import Selection, Tables
+from quirkpy.tables.drives import driven_field, find_drive
+from quirkpy.tables.tables import Selection
 from quirkpy.tables.vary import selection_on
 
-#: A period must be so many times as long as what time is rounded to.
-LEAST_PERIOD = 1e6
+#: So many samples a run has before it at once, and at least.
+MOST_SAMPLES, LEAST_SAMPLES = 1024, 6
 
 
-class Loop:
-    """A controller at work in a run."""
-
-    def __init__(self, controller: Controller, drives: Sequence[Drive], selection: Selection,
-                 written: Tables, start: State) -> None:  # fmt: skip
-        self.controller, self.selection = controller, selection
-        known = state_of(start, controller.name)
-        lines, self.memory = dict(known.lines), copy.deepcopy(dict(known.memory))
-        self.fields = [DrivenField(d, written, start.t, lines.get(d.name)) for d in drives]
-        self.readings = Readings("reads", controller.reads, selection)
-        if controller.period < LEAST_PERIOD * math.ulp(start.t):
-            raise controller.refuse(
-                f"period is {controller.period:g} s, too short beside t = {start.t:g} s, where the "
-                "run begins; begin nearer to zero, with state.replace(t=0.0)."
-            )
-        self.limit, self.noise, self.quantum = (
-            dict(some) for some in (controller.limit, controller.noise, controller.quantum)
-        )
-        self.t: list[float] = []
-        self.measured: list[Any] = []
-        self.command: list[Any] = []
-        self.shapes: dict[str, tuple[int, ...]] = {}
-        self._take_up(known, start.t)
-
-    def _take_up(self, known: ControlState, t: float) -> None:
-        """Go on with the samples of an earlier run, if the next of them is still to come."""
-        period, delay = self.controller.period, self.controller.delay
-        begun = t if known.begun is None else known.begun
-        self.clock, self.samples = Clock(begun, period, delay), known.samples
-        self.pending = deque((k, [floats_of(one) for one in some]) for k, some in known.pending)
-        ahead = self.clock.sample(self.samples) - t
-        if known.begun is None or not -self.clock.near <= ahead <= period + self.clock.near:
-            self.clock, self.samples = Clock(t, period, delay), 0
-            self.pending.clear()
-
-    @property
-    def due(self) -> float:
-        """The time of the next sample, or at which a command takes effect [s]."""
-        sample = self.clock.sample(self.samples)
-        return min(sample, self.clock.effect(self.pending[0][0])) if self.pending else sample
-
-    def turn(self, t: float, end: float, at: Instance, schedules: Schedules) -> None:
-        """Sample, and let commands act, as far as the time has come; end: of the run [s]."""
-        while self.clock.sample(self.samples) <= t + self.clock.near:
-            self.pending.append((self.samples, self._ask(t, at, schedules)))
-            self.samples += 1
-        while self.pending and self.clock.effect(self.pending[0][0]) <= t + self.clock.near:
-            k, commands = self.pending.popleft()
-            until = self.clock.effect(k + 1)
-            until = end if abs(until - end) <= self.clock.near else until
-            for field, command in zip(self.fields, commands, strict=True):
-                field.follow(command, t, until, self.clock.near)
-                field.write(schedules.knots)
-
-    # --- a sample ---------------------------------------------------------------------------------
-    def _ask(self, t: float, at: Instance, schedules: Schedules) -> list[tuple[float, ...]]:
-        """What the controller commands at an instant."""
-        told = self.readings.numbers(at, schedules)
-        measured = self.readings.give(told)
-        if self.noise or self.quantum:
-            self._disturb(measured)
-            told = [_numbers(measured[name]) for name in self.controller.reads]
-        try:
-            made = self.controller.command(t, measured, self.memory)
-        except Exception as error:
-            error.add_note(f"in command(t, measured, memory) of {name_of(self.controller)}")
-            raise
-        commands = self._checked(made, t)
-        self.t.append(t)
-        self.measured.append(told)
-        self.command.append(commands)
-        return commands
-
-    def _disturb(self, measured: dict[str, Any]) -> None:
-        """Add noise, the same for each sample of each seed, and round to whole quanta."""
-        rng = np.random.default_rng((self.controller.seed, self.samples))
-        for name, size in self.noise.items():
-            value = measured[name]
-            if isinstance(value, quat.Quaternion):
-                turn = size * rng.normal(size=3)
-                angle = float(np.linalg.norm(turn))
-                measured[name] = value * quat.rotation(turn, angle) if angle else value
-            else:
-                off = size * rng.normal(size=np.shape(value))
-                measured[name] = value + (off if np.ndim(value) else float(off))
-        for name, step in self.quantum.items():
-            measured[name] = step * np.round(measured[name] / step)
-
-    def _checked(self, made: Any, t: float) -> list[tuple[float, ...]]:
-        """The commands, when they are such."""
-        who, drives = self.controller, self.controller.drives
-        if not isinstance(made, Mapping):
-            raise who.refuse(
-                f"command at t = {t:.9g} s returned {show(made)}, but must return a dict, such as "
-                f"{{{drives[0]!r}: 0.0}}."
-            )
-        for name in (*(n for n in drives if n not in made), *(n for n in made if n not in drives)):
-            said = "nothing for" if name in drives else "something for"
-            raise who.refuse(
-                f"command at t = {t:.9g} s returned {said} {name!r}; it drives "
-                f"{', '.join(map(repr, drives))}, so return these, neither more nor less."
-            )
-        return [self._within(made[field.drive.name], field.drive, t) for field in self.fields]
-
-    def _within(self, value: Any, drive: Drive, t: float) -> tuple[float, ...]:
-        """One command within its limit."""
-        try:
-            array = np.array(real(value))
-        except (TypeError, ValueError):
-            array = np.full((2, 2), np.nan)
-        if array.shape != self.shapes.get(drive.name, array.shape) or (
-            array.shape not in drive.shapes
-        ):
-            raise self._refuse_shape(value, drive, t)
-        self.shapes[drive.name] = array.shape
-        numbers = tuple(array.reshape(-1).tolist())
-        if not all(map(math.isfinite, numbers)):
-            raise self.controller.refuse(
-                f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but every "
-                "command must be finite."
-            )
-        most = self.limit.get(drive.name)
-        return numbers if most is None else tuple(min(max(x, -most), most) for x in numbers)
-
-    def _refuse_shape(self, value: Any, drive: Drive, t: float) -> PartError:
-        """The error about a command that is neither a number nor three where it should be."""
-        known = self.shapes.get(drive.name)
-        shapes, again = (drive.shapes, "") if known is None else ((known,), ", as before")
-        words = " or ".join("three numbers" if shape else "one number" for shape in shapes)
-        return self.controller.refuse(
-            f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but that takes "
-            f"{words}{again}."
-        )
-
-    # --- what it leaves ---------------------------------------------------------------------------
-    def record(self) -> ControlRecord:
-        """The samples and commands of the run so far."""
-        t, drives = self.selection.tables, [field.drive for field in self.fields]
-        found = [measure_of("reads", t, name) for name in self.controller.reads]
-        commands = [self.shapes.get(drive.name, drive.shapes[0]) for drive in drives]
-        return ControlRecord(
-            self.controller.name, np.array(self.t), tuple(self.controller.reads),
-            _columns(self.measured, [one.shape for one in found]),
-            tuple(drive.name for drive in drives), _columns(self.command, commands),
-            tuple(np.array(field.times) for field in self.fields),
-            tuple(field.shaped(*field.values) for field in self.fields),
-        )  # fmt: skip
-
-    def state(self) -> ControlState:
-        """The controller as a state carries it."""
-        return ControlState(
-            self.controller.name, self.clock.begun, self.samples,
-            tuple(copy.deepcopy(self.memory).items()),
-            tuple((field.drive.name, field.last) for field in self.fields),
-            tuple((k, tuple(commands)) for k, commands in self.pending),
-        )  # fmt: skip
-
-
-def name_of(controller: Controller) -> str:
-    """A controller in a sentence."""
-    return f"{type(controller).__name__} {controller.name!r}"
-
-
-def _numbers(value: Any) -> list[float]:
-    """A number, an array or a quaternion as a list."""
-    array = quat.to_array(value) if isinstance(value, quat.Quaternion) else np.asarray(value, float)
-    numbers: list[float] = array.reshape(-1).tolist()
-    return numbers
-
-
-def _columns(rows: list[Any], shapes: Sequence[tuple[int, ...]]) -> tuple[Floats, ...]:
-    """Column by column what rows hold, each as an array (m, ...)."""
-    return tuple(
-        np.array([row[k] for row in rows], dtype=float).reshape(-1, *shape)
-        for k, shape in enumerate(shapes)
-    )
-
-
-def state_of(start: State, name: str) -> ControlState:
-    """How a controller stands where a run begins; one that the state does not know begins anew."""
-    return next((one for one in start.controls if one.name == name), ControlState(name))
+#: A time at which a step is to end [s], and how loads bend there: SMOOTH, BENT, or SAMPLES.
+Bend: TypeAlias = tuple[float, int]
 
 
 class Controls:
     """The controllers of a run at work, if there are any, and the schedules in which their commands
-    stand."""
+    stand; `board` has all that kernels know of them."""
 
     def __init__(self, selection: Selection, entry: Entry, start: State) -> None:
         t, layout = selection.tables, entry.layout
         moved = layout.selection.tables  # that of clusters, where locked bodies are one
-        self.selection, self.entry, self.idle = selection, entry, start.controls
-        self.schedules = layout.packed.schedules
-        self.loops: list[Loop] = []
-        self.near = 0.0
-        if len(selection.controllers) == 0:
+        self.selection, self.entry, self.start = selection, entry, start
+        self.schedules, self.loops = layout.packed.schedules, list[Loop]()
+        for k in selection.controllers.tolist():
+            column = self.loops[-1].end if self.loops else 0
+            self.loops.append(Loop(t.controllers[k], moved.drives[k], selection, start, column))
+        if self.loops:
+            knots = self.schedules.knots.copy()
+            self.schedules = self.schedules._replace(knots=knots)
+        self.board = NO_BOARD
+
+    def prepare(self, end: float, whole: bool = False) -> None:
+        """Make the board of a run to a time [s]; whole: with room for all samples of that."""
+        if self.loops:
+            span, some = end - self.start.t, [loop.controller for loop in self.loops]
+            wanted = int(max(span / one.period for one in some)) + LEAST_SAMPLES
+            late = int(max(one.delay / one.period for one in some)) + LEAST_SAMPLES
+            count = (wanted if whole else min(wanted, MOST_SAMPLES)) + late
+            self.board = board_of(self.selection, self.entry, self.start, self.loops, count)
+            self.kept: list[list[Floats]] = [[] for _ in self.board.fields]
+            begin_board(self.board, self.schedules)
+
+    @property
+    def most(self) -> int:
+        """How many times of samples and effects there are at most in one plan."""
+        return 2 * self.board.agenda.shape[0] * self.board.agenda.shape[1] if self.loops else 0
+
+    # --- when -------------------------------------------------------------------------------------
+    def plan(self, t: float, end: float, knots: Sequence[float], bends: bool) -> list[Bend]:
+        """The times after t at which steps of a run to a time [s] are to end: knots of schedules on
+        the way, samples, and effects of commands, as many as there is room for; bends: loads do at
+        the end."""
+        if not self.loops:
+            return [*((knot, BENT) for knot in knots), (end, BENT if bends else SMOOTH)]
+        self._turn_page()
+        dues, limit = self._dues(end), float(self.board.agenda[:, -1, SAMPLE_AT].min())
+        near = min(loop.clock.near for loop in self.loops)
+        ahead, out = [*knots, end], list[Bend]()
+        for due, its_near in [*dues, (math.inf, 0.0)]:
+            while ahead and (due >= ahead[0] - near or due == math.inf):
+                if ahead[0] >= limit:
+                    return out
+                t = ahead.pop(0)
+                out.append((t, SAMPLES))
+            if due >= limit or not ahead:
+                break
+            if due > t + its_near:
+                out.append((due, SAMPLES))
+                t = due
+        if not ahead:
+            out[-1] = end, BENT if bends or self._bends_at(end) else SMOOTH
+        return out
+
+    def _turn_page(self) -> None:
+        """Keep what the board has, and write down when the next samples are."""
+        board = self.board
+        for c, loop in enumerate(self.loops):
+            loop.take(board.log, *board.loops[c, [SAMPLED, ACTED]].tolist())
+            board.loops[c, SAMPLED], board.loops[c, ACTED] = loop.carried, 0
+        for f, known in enumerate(self.kept):
+            over = max(int(board.fields[f, KNOTTED]) - KNOTS_KEPT, 0)
+            known.append(board.knots[f, :over].copy())
+            board.knots[f, :KNOTS_KEPT] = board.knots[f, over : over + KNOTS_KEPT].copy()
+            board.fields[f, KNOTTED] -= over
+
+    def _dues(self, end: float) -> list[tuple[float, float]]:
+        """The times before the end of a run at which something is due [s], in their order, each
+        with how near others are one with it; written into the agenda."""
+        agenda, found = self.board.agenda, list[Floats]()
+        for c, loop in enumerate(self.loops):
+            sample, effect = loop.clock.times(loop.first, agenda.shape[1] + 1)
+            near = loop.clock.near
+            until = np.where(abs(effect[1:] - end) <= near, end, effect[1:])
+            agenda[c] = np.column_stack(
+                [sample[:-1], effect[:-1], until, np.full(len(until), near)]
+            )
+            due = np.union1d(sample[loop.carried :], effect)
+            found.append(
+                np.column_stack([due[due < end - near], np.full((due < end - near).sum(), near)])
+            )
+            self._make_noise(c, loop)
+        dues = np.concatenate(found)
+        return [tuple(pair) for pair in dues[np.argsort(dues[:, 0], kind="stable")].tolist()]
+
+    def _make_noise(self, c: int, loop: Loop) -> None:
+        """What is added to the numbers that a compiled command is told."""
+        board = self.board
+        if not board.loops[c, COMMAND] or not len(board.noise):
             return
-        knots = self.schedules.knots.copy()
-        self.schedules = self.schedules._replace(knots=knots)
-        self.loops = [
-            Loop(t.controllers[k], moved.drives[k], selection, t, start)
-            for k in selection.controllers.tolist()
-        ]
-        self.near = min(loop.clock.near for loop in self.loops)
-        for field in (field for loop in self.loops for field in loop.fields):
-            field.write(self.schedules.knots)
+        for j in range(loop.carried, len(board.noise)):
+            made = loop.noises(loop.first + j)
+            for one, span in loop.ways:
+                if one.name in made:
+                    board.noise[j, span] = numbers_of(made[one.name])
 
-    def due_before(self, end: float) -> float:
-        """When one of them has something to do [s], before the end of a run; inf: not before."""
-        first = math.inf
+    def is_due(self, end: float) -> int:
+        """What is due where the run begins: NOTHING_DUE, DUE_FIRST, or DUE_AS_WITHIN."""
         for loop in self.loops:
-            due = loop.due
-            if due < first and due < end - loop.clock.near:
-                first = due
-        return first
+            sample, effect = loop.clock.times(loop.first, loop.carried + 1)
+            first = min(sample[loop.carried], effect[0] if loop.carried else math.inf)
+            if first <= self.start.t + loop.clock.near and first < end - loop.clock.near:
+                return DUE_AS_WITHIN if self.start.controls else DUE_FIRST
+        return NOTHING_DUE
 
-    def has_knot(self, t: float) -> bool:
-        """Whether commands bend at a time [s] to which they have been given."""
-        return any(field.times[-1] == t for loop in self.loops for field in loop.fields)
+    def _bends_at(self, end: float) -> bool:
+        """Whether what goes along lines bends at the end of a run, or a step would end there in a
+        longer one."""
+        board = self.board
+        for c, loop in enumerate(self.loops):
+            times = board.agenda[c, :, [SAMPLE_AT, EFFECT_AT, UNTIL]]
+            due = bool((abs(times - end) <= loop.clock.near).any())
+            for f in range(board.loops[c, FIRST_FIELD], board.loops[c, LAST_FIELD]):
+                last = board.knots[f, board.fields[f, KNOTTED] - 1, KNOT_TIME]
+                if last == end or (due and board.fields[f, WAY] != HOLDING):
+                    return True
+        return False
 
-    def turn(self, t: float, end: float, state: Floats, angles: Floats) -> None:
-        """Let all of them do what has come due, at a state as the run moves it; end: of the run
-        [s]."""
-        at = Instance(t, self.entry.expand(state), angles)
-        for loop in self.loops:
-            loop.turn(t, end, at, self.schedules)
+    # --- what -------------------------------------------------------------------------------------
+    def command(self, t: float, angles: Floats) -> None:
+        """Let the controller that is asked command, in Python."""
+        board = self.board
+        j = int(board.desk[ASKED_ROW])
+        loop = self.loops[board.desk[ASKED_LOOP]]
+        loop.asked = loop.first + j
+        loop.command(t, board.log[j], lambda: self._instant(t, angles))
 
-    def records(self) -> tuple[ControlRecord, ...]:
-        """The samples and commands of all controllers."""
-        return tuple(loop.record() for loop in self.loops)
+    def _instant(self, t: float, angles: Floats) -> Portion:
+        return instant_of(self.selection, self.schedules, t, self.board.rows[0], angles)
 
-    def states(self) -> tuple[ControlState, ...]:
-        """Controllers as a state carries them; those that do not act begin anew when they do."""
-        if not self.loops and not self.idle:
-            return ()
+    def complain(self) -> None:
+        """Raise what is wrong with the command that was asked for last."""
+        c, j = self.board.desk[[ASKED_LOOP, ASKED_ROW]].tolist()
+        self.loops[c].complain(self.board.log[j], self._memory(c))
+
+    def _memory(self, c: int) -> Floats:
+        first = int(self.board.loops[c, FIRST_MEMORY])
+        return self.board.memory[1, first : first + len(self.loops[c].remembered)]
+
+    def leave(self) -> tuple[tuple[ControlRecord, ...], tuple[ControlState, ...]]:
+        """The samples and commands of all controllers, and these as a state carries them; those
+        that do not act begin anew when they do."""
+        records, states = list[ControlRecord](), list[ControlState]()
+        if not self.loops and not self.start.controls:
+            return (), ()
+        if self.loops:
+            self._turn_page()
+        for c, loop in enumerate(self.loops):
+            board, fields = self.board, range(*self.board.loops[c, [FIRST_FIELD, LAST_FIELD]])
+            knots = [
+                np.concatenate([*self.kept[f], board.knots[f, : board.fields[f, KNOTTED]]])
+                for f in fields
+            ]
+            records.append(loop.record(knots))
+            states.append(loop.state(knots, board.log, self._memory(c)))
         acting = {loop.controller.name for loop in self.loops}
-        idle = (one._replace(begun=None) for one in self.idle if one.name not in acting)
-        return (*(loop.state() for loop in self.loops), *idle)
+        idle = (one for one in self.start.controls if one.name not in acting)
+        return tuple(records), (*states, *(one._replace(begun=None) for one in idle))
 
 
 # --- afterwards -----------------------------------------------------------------------------------

@@ -42,6 +42,10 @@ class Stop(enum.Enum):
         "joints could not be held: projection onto them took more energy than the tolerances "
         "leave open"
     )
+    DIVERGED = (
+        "controllers drove bodies so fast that they turn 10000 times between two samples: they do "
+        "not hold what they control"
+    )
     INTERRUPTED = "it was interrupted"
     FAILED = "a user's function raised an error"
 
@@ -57,6 +61,7 @@ ENDS = {
     integrator.NOT_FINITE: Stop.NOT_FINITE,
     integrator.JAMMED: Stop.JAMMED,
     integrator.UNHOLDABLE: Stop.UNHELD,
+    integrator.DIVERGED: Stop.DIVERGED,
 }
 
 

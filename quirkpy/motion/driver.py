@@ -4,7 +4,6 @@ ends explained."""
 from __future__ import annotations
 
 import math
-from collections import deque
 from collections.abc import Callable, Sequence
 from contextlib import suppress
 from typing import Any, TypeAlias
@@ -15,11 +14,12 @@ from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_vectors
-from quirkpy.kernels.step import integrator, steps
+from quirkpy.kernels.step import integrator, sampling, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.methods import IMPLICIT, TABLES
 from quirkpy.kernels.step.projection import move_on, project
+from quirkpy.kernels.step.sampling import DUE
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
@@ -47,8 +47,6 @@ from quirkpy.parts.part import PartError
 MOST_ROWS, ROWS_LOOKED_AT = 256, 64
 EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
-#: Times that are no more than so many roundings apart are one.
-NOTHING = 16.0
 #: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
 COLUMNS = 6
 #: The name of what happens where a run begins at rest where branches of motion meet.
@@ -77,13 +75,12 @@ class Driver:
         fixed = s.step if s.step is not None else 0.0
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
         self.controls = Controls(clusters.selection, self.entry, start)
-        self.ends: deque[float]
+        self.look: Look | None = None
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
             start.t, fixed or start.step or 0.0, 0.0, s.rtol, s.atol,
             fixed or math.inf, fixed, s.energy == "conserve", 0.0, s.drift == "project",
         )  # fmt: skip
-        self.head_for(start.t + duration)
         lines, rows = states.zero_lines(steps.LINES)
         self.y = rows[steps.BEGIN, : states.bodies + 1]
         self.tail = states.tail_in(lines[steps.BEGIN])
@@ -92,45 +89,51 @@ class Driver:
         self.counts = np.zeros(steps.COUNTS_WIDTH, dtype=np.int64)
         self.run_arrays = steps.Run(
             clock, self.counts, lines, rows, states.groups, zero_vectors(states.bodies),
-            np.zeros(2), np.zeros(2),
+            np.zeros(2), np.zeros(2), np.zeros((0, 2)),
         )  # fmt: skip
+        self.head_for(start.t + duration)
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
-        self.look: Look | None = None
         self.rested = False  # says the look
 
-    def head_for(self, end: float) -> None:
+    def head_for(self, end: float, whole: bool = False) -> None:
         """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
-        that none leaps over what it does, and at every sample of a controller."""
-        within = (t for t in self.knots if self.clock[steps.T] < t < end)
-        self.ends, self.until = deque([*sorted(within), end]), end
-        self._next_end()
-
-    def _next_end(self) -> None:
-        due = self.controls.due_before(self.until)
-        end = due if due < self.ends[0] - self.controls.near else self.ends.popleft()
-        self.clock[steps.T_END] = end
-        bends = due <= end or end in self.knots or self.controls.has_knot(end)
-        self.clock[steps.ASKED_UNTIL] = (
-            math.nextafter(end, -math.inf) if bends and end > self.clock[steps.T] else math.inf
-        )
-        if end - self.clock[steps.T] < NOTHING * math.ulp(end):  # no step is as short
-            self.clock[steps.T] = end
-
-    def _turn(self) -> None:
-        """Let controllers sample and command at the present state."""
+        that none leaps over what it does, and at every sample of a controller; whole: there is to
+        be room for all of these at once."""
+        self.until = end
+        self.controls.prepare(end, whole)
+        most = len(self.knots) + 1 + self.controls.most
+        self.run_arrays = self.run_arrays._replace(ends=np.zeros((most, 2)))
         if self.controls.loops:
-            e, t = self.engine, float(self.clock[steps.T])
-            e.python.t = t
-            self.controls.turn(t, self.until, self.y, e.conditions.near)
+            self.controls.board.desk[DUE] = self.controls.is_due(end)
+        self._plan()
+
+    def _plan(self) -> None:
+        """The next times at which steps are to end."""
+        t, end = float(self.clock[steps.T]), self.until
+        knots = sorted(knot for knot in self.knots if t < knot < end)
+        ends = self.controls.plan(t, end, knots, end in self.knots)
+        if self.look is not None:  # which is to look wherever loads change
+            ends = ends[:1]
+        self.run_arrays.ends[: len(ends)] = ends
+        self.counts[steps.ENDS], self.counts[steps.HEADED] = len(ends), 0
+        self.last = ends[-1][0] == end
+
+    def _command(self) -> None:
+        """A controller that Python is asked about commands."""
+        e, t = self.engine, float(self.clock[steps.T])
+        e.python.t = t
+        self.controls.command(t, e.conditions.near)
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
         """Step until the end; what is computed survives an interruption and a user's exception."""
         kept = Kept(self.settings.keep)
         self.make_room(self.rows_at_once())
+        if self.look is not None:
+            self._plan()
         with self.at_work() as e:
             if PYTHON in self.kinds:
                 e.python.open()
@@ -189,18 +192,20 @@ class Driver:
         self.engine, e.python.events = e, self.python_values
         if self.controls.loops:
             e.model = e.model._replace(schedules=self.controls.schedules)
+            e.python.commands = self._command
+            e.python.open()
 
     def give_back(self) -> None:
         """Leave the engine as it was lent."""
         self.engine.model = self.layout.model
-        self.engine.python.events = None  # which would keep the run
+        self.engine.python.events = self.engine.python.commands = None  # which would keep the run
         del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
         returns, unless Python is called back, where it might be lost."""
         e, why = self.engine, integrator.GOING
-        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds
+        asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds or self.controls.loops
         if not asking:
             why = self._begin(kept)
             if why in ENDS and progress is None:
@@ -233,13 +238,8 @@ class Driver:
         e = self.engine
         e.turn_to(self.start.angles)
         e.hold(self.start.held)
-        due = self.controls.due_before(self.until) <= self.start.t + self.controls.near
-        going_on = due and bool(self.start.controls)
-        if due and not going_on:
-            self._turn()
-            self.head_for(self.until)
-        why = self._take_up() if going_on else self.pass_end(self.first_steps(room))
-        e.python.raise_pending()
+        why = self.pass_end(self.first_steps(room))
+        self._raise_pending(why)
         self._keep_rows(kept)
         self._check_functions(why)
         self.check_start()
@@ -247,20 +247,11 @@ class Driver:
         self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
         return why
 
-    def _take_up(self) -> int:
-        """The start as the first row, where controllers sample as the run goes on from another:
-        what that changes at once is work, as at a knot within a run."""
-        clock = self.clock
-        clock[steps.T_END] = self.until
-        why = self.first_steps(1)
-        if why != integrator.GOING:
-            return why
-        clock[steps.ASKED_UNTIL] = math.nextafter(clock[steps.T], -math.inf)
-        self._turn()
-        if self._pass_knot():
-            return integrator.STOPPED
-        self.head_for(self.until)
-        return why
+    def _raise_pending(self, why: int) -> None:
+        """Raise what users' code has raised in the last call of a kernel, or was no command."""
+        self.engine.python.raise_pending()
+        if why == integrator.PYTHON_FAILED:
+            self.controls.complain()
 
     def _check_functions(self, why: int) -> None:
         """Say which function of time of the user is to blame where numbers are not finite."""
@@ -395,7 +386,7 @@ class Driver:
             if room <= 0:
                 return Stop.STEPS
             why = self.pass_end(self.advance(room))
-            e.python.raise_pending()
+            self._raise_pending(why)
             self._keep_rows(kept)
             self._check_functions(why)
             if why == integrator.JAMMED:
@@ -405,24 +396,12 @@ class Driver:
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def pass_end(self, why: int) -> int:
-        """Why a call has ended; at a knot of a schedule the run goes on."""
-        if why != integrator.ARRIVED:
+        """Why a call has ended; at the last of the times for which there was room the run goes
+        on."""
+        if why != integrator.ARRIVED or self.last:
             return why
-        if self.clock[steps.ASKED_UNTIL] < self.clock[steps.T_END]:
-            if self.ends:
-                self._turn()
-            if self._pass_knot():
-                return integrator.STOPPED
-        if not self.ends:
-            return why
-        self._next_end()
+        self._plan()
         return integrator.GOING
-
-    def _pass_knot(self) -> bool:
-        """Take the slope anew; returns whether that ends the run, with an event."""
-        e = self.engine
-        arrays = self.run_arrays, e.model, e.conditions, e.scratch, self.watch, self.rows
-        return bool(integrator.pass_knot(*arrays))
 
     def _room(self) -> int:
         """How many steps a call may take."""
@@ -430,20 +409,29 @@ class Driver:
         return rows if most is None else min(rows, most - int(self.counts[steps.STEPS]))
 
     def first_steps(self, room: int) -> int:
-        """The start as the first row, and steps as `_advance`; returns why they have ended."""
-        e = self.engine
-        arrays = (
-            self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
-        )  # fmt: skip
-        return int(ADVANCE.run(*arrays, True, room))
+        """The start as the first row, and steps as `advance`; returns why they have ended."""
+        return self._advance(True, room)
 
     def advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""
+        return self._advance(False, room)
+
+    def _advance(self, fresh: bool, room: int) -> int:
         e = self.engine
         arrays = (
             self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
         )  # fmt: skip
-        return int(ADVANCE.run(*arrays, False, room))
+        if self.controls.loops:
+            return int(sampling.advance_sampled(*arrays, self.controls.board, fresh, room))
+        return int(ADVANCE.run(*arrays, fresh, room))
+
+    def leave_end(self) -> int:
+        """Go on where a step has ended at a time at which it was to; returns why not, or GOING."""
+        e = self.engine
+        arrays = self.run_arrays, e.model, e.conditions, e.scratch, self.watch, self.rows
+        if self.controls.loops:
+            return int(sampling.pass_sample(*arrays, self.controls.board))
+        return int(integrator.pass_end(*arrays))
 
     def settings_between(self) -> Settings:
         """The settings by which what lies between rows is found again."""
@@ -484,7 +472,7 @@ class Driver:
             events = tuple(event for event in events if event.t <= t[-1])
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
-            tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),
+            tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),
         )  # fmt: skip
 
 

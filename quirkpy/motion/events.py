@@ -33,6 +33,7 @@ from quirkpy.mechanics.measures import (
     NO_MEASURES,
     Line,
     Measure,
+    has_part_acting,
     kernel_measures,
     measure_of,
     value_at,
@@ -156,18 +157,11 @@ def watched_crossing(
     apart = entry.merger is None or (
         line is not None and line[0] not in (STATE_NUMBER, SITE_NUMBER)
     )
-    acts = not measure.acts or any(
-        event.measure.startswith(f"{name}.") for name in acting(selection)
-    )
+    acts = not measure.acts or has_part_acting(selection, event.measure)
     if line is None or not apart or not acts:
         return watched_function(event, PYTHON, (0.0, 0.0, 0.0), direction)
     made = watched_function(event, MEASURE, (event.level, 0.0, 0.0), direction, (len(before), 0))
     return made._replace(measure=line)
-
-
-def acting(selection: Selection) -> list[str]:
-    """Names of the forces that act."""
-    return [selection.tables.force_names[f] for f in selection.forces]
 
 
 def number_measured(selection: Selection, event: Threshold) -> Measure:

@@ -16,7 +16,7 @@ from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import RELEASED
-from quirkpy.kernels.step.integrator import LEAST_DIGITS
+from quirkpy.kernels.step.landing import LEAST_DIGITS
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
@@ -94,11 +94,11 @@ class Onward:
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock
         clock[steps.T], clock[steps.REFUSED] = row.t, 0.0
+        counts[:] = 0
         driver.head_for(t)
         clock[steps.H] = clock[steps.FIXED] or step
         bodies_of(driver.y)[:], ledger_of(driver.y)[:] = bodies_of(row.states), 0.0
         driver.tail[:] = row.tail
-        counts[:] = 0
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
         why = driver.pass_end(driver.first_steps(ROOM))

@@ -383,10 +383,11 @@ def _check_compiled(system: System) -> None:
     forces = [t.forces[k] for k in t.element_force[acting].tolist()]
     joints = [t.joints[j] for some in joints_in_python(chosen) for j, _ in some]
     for k in chosen.controllers.tolist():
-        raise t.controllers[k].refuse(
-            "simulate_many cannot ask it at every sample, for one compiled call flies many runs; "
-            "use simulate for each run."
-        )
+        if not t.controllers[k].compiled:
+            raise t.controllers[k].refuse(
+                "simulate_many cannot ask it at every sample, for one compiled call flies many "
+                "runs; give it compiled=True, or use simulate for each run."
+            )
     for part in (*forces, *joints):
         raise PartError(
             f"simulate_many: {type(part).__name__} {part.name!r} is asked in Python within every "

@@ -4,21 +4,18 @@ tables."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.act.measures import STATE_NUMBER, measures_along
-from quirkpy.kernels.base.arrays import KNOT_TIME, KNOT_VALUE, Joints, Schedules
-from quirkpy.kernels.place.kinematics import ground_frames
-from quirkpy.kernels.users.packing import pack
+from quirkpy.kernels.base.arrays import KNOT_TIME, KNOT_VALUE, Schedules
+from quirkpy.kernels.step.sampling import SILENT
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import value_between
-from quirkpy.mechanics.measures import WXYZ, Measure, Portion, kernel_measures, measure_of
-from quirkpy.tables.drives import KNOTS, Drive
+from quirkpy.mechanics.measures import WXYZ, Line, Measure, Portion, has_part_acting, measure_of
+from quirkpy.tables.drives import Drive
 from quirkpy.tables.tables import Selection, Tables
 from quirkpy.tables.vary import selection_on, with_numbers
 
@@ -26,6 +23,8 @@ from quirkpy.tables.vary import selection_on, with_numbers
 NEAR = 1e-9
 #: Periods are written down as fractions with denominators up to this, where these are they.
 SIMPLEST = 10**6
+#: Whole numbers below this are floating-point numbers.
+EXACT = 2**53
 
 
 def fraction_of(x: float) -> Fraction:
@@ -52,79 +51,38 @@ class Clock:
         """When the command of sample k takes effect [s]."""
         return (self.first + k * self.step + self.late) / self.scale
 
+    def times(self, k: int, count: int) -> tuple[Floats, Floats]:
+        """The times of so many samples from number k on, and of their effects [s]."""
+        if abs(self.first) + (k + count) * self.step + self.late >= EXACT or self.scale >= EXACT:
+            which = range(k, k + count)
+            return np.array([*map(self.sample, which)]), np.array([*map(self.effect, which)])
+        ticks = self.first + self.step * np.arange(k, k + count)
+        return ticks / self.scale, (ticks + self.late) / self.scale
+
 
 class DrivenField:
-    """A field of a force in whose place commands stand, on its way through a run: knots, times [s]
-    and values, and the last of them as rows of the tables of the run."""
+    """A field of a force in whose place commands stand, where a run begins: knots, times [s] and
+    values, at most three."""
 
     def __init__(
         self, drive: Drive, t: Tables, begun: float, known: tuple[Any, Any] | None
     ) -> None:
-        self.drive, self.slots = drive, [t.knots(s) for s in t.commanded(drive)]
-        self.held, self.count = drive.interpolation == "hold", KNOTS[drive.interpolation]
-        self.matrices = [np.asarray(matrix).tolist() for matrix in drive.matrices]
+        self.drive, self.held = drive, drive.interpolation == "hold"
         written = getattr(t.forces[t.force_index[drive.force]], drive.field)
         times, values = ((begun,), (written,)) if known is None else known
         self.times = [float(time) for time in times]
         self.values: list[tuple[float, ...]] = [floats_of(value) for value in values]
-        self.rows = [[row_of(matrix, *knot) for knot in zip(self.times, self.values, strict=True)]
-                     for matrix in self.matrices]  # fmt: skip
 
     def value_at(self, t: float) -> tuple[float, ...]:
         """What stands in the field at a time."""
         if t == self.times[-1]:
             return self.values[-1]
-        here, values = np.array(self.times[-2:]), np.array(self.values[-2:])
+        here, values = np.array(self.times), np.array(self.values)
         return tuple(value_between(t, here, values, self.held).tolist())
-
-    def follow(self, command: tuple[float, ...], t: float, until: float, near: float) -> None:
-        """Let a command act from a time to the next [s]; knots that are near are one."""
-        along_z = len(command) < self.drive.size
-        wanted = (0.0, 0.0, *command) if along_z else command
-        if self.held:
-            self._add(t, wanted, near)
-            return
-        here, span = self.value_at(t), until - t
-        if self.times[-1] != t:
-            self._add(t, here, near)
-        rising = (x - rate * span for x, rate in zip(here, wanted, strict=True))
-        self._add(until, tuple(rising) if self.drive.rising else wanted, near)
-
-    def _add(self, t: float, value: tuple[float, ...], near: float) -> None:
-        """A knot; in place of those that it comes before, or is near."""
-        while self.times and self.times[-1] >= t - near:
-            del self.times[-1], self.values[-1]
-            for rows in self.rows:
-                del rows[-1]
-        self.times.append(t)
-        self.values.append(value)
-        for matrix, rows in zip(self.matrices, self.rows, strict=True):
-            rows.append(row_of(matrix, t, value))
-
-    def write(self, knots: Floats) -> None:
-        """The last knots into the tables; where there are fewer, the first holds before it."""
-        for slot, every in zip(self.slots, self.rows, strict=True):
-            rows = every[-self.count :]
-            while len(rows) < self.count:
-                rows = [(rows[0][0] - 1.0, *rows[0][1:]), *rows]
-            knots[slot] = rows
-
-    @property
-    def last(self) -> tuple[tuple[float, ...], tuple[tuple[float, ...], ...]]:
-        """The knots between which it goes now."""
-        return tuple(self.times[-2:]), tuple(self.values[-2:])
 
     def shaped(self, *values: tuple[float, ...]) -> Floats:
         """Values as the field has them (n,) or (n, 3)."""
         return np.array(values).reshape(-1, *self.drive.shapes[0])
-
-
-def row_of(matrix: list[list[float]], t: float, value: Sequence[float]) -> tuple[float, ...]:
-    """A knot as a row of tables: its time, and three numbers."""
-    if len(value) == 1:
-        return (t, *(row[0] * value[0] for row in matrix))
-    x, y, z = value
-    return (t, *(a * x + b * y + c * z for a, b, c in matrix))
 
 
 def floats_of(value: Any) -> tuple[float, ...]:
@@ -132,70 +90,41 @@ def floats_of(value: Any) -> tuple[float, ...]:
     return tuple(np.atleast_1d(np.asarray(value, dtype=float)).tolist())
 
 
-class Readings:
-    """What names measure at an instant of a run: numbers of the state are read, one compiled call
-    measures all that kernels know, and Python is asked for the rest."""
+class Reading(NamedTuple):
+    """What a name measures: its measure, and how many numbers that has."""
 
-    def __init__(self, who: str, names: Sequence[str], selection: Selection) -> None:
-        t = selection.tables
-        self.selection, self.packed = selection, pack(t)
-        self.names = [(name, measure_of(who, t, name)) for name in names]
-        lines = [line for _, found in self.names for line in found.lines]
-        self.plain = all(kind == STATE_NUMBER for kind, _, _ in lines)
-        self.cells = tuple(np.array([line[1:] for line in lines], dtype=object).reshape(-1, 2).T)
-        if self.plain:
-            self.cells = tuple(cells.astype(np.int64) for cells in self.cells)
-        self.measures = kernel_measures(t, lines)
-        self.frames, self.out = ground_frames(t.n_bodies), np.zeros((1, len(lines)))
-        near = np.zeros(len(self.packed.coordinates))
-        self.joints = Joints(self.packed.ends, self.packed.coordinates, near)
+    name: str
+    found: Measure
+    size: int
 
-    def numbers(self, at: Instance, schedules: Schedules) -> list[list[float]]:
-        """The numbers that each name measures, with the commands that stand in schedules."""
-        flat, p, first, out = list[float](), self.packed, 0, []
-        if self.plain:
-            flat = at.rows[self.cells].tolist()
-        else:
-            measures_along(
-                np.array([at.t]), at.rows[None], at.angles[None], self.measures, p.elements,
-                self.joints, schedules, p.bodies, p.sites, self.frames, self.out,
-            )  # fmt: skip
-            flat = self.out[0].tolist()
-        for _, found in self.names:
-            many = len(found.lines)
-            asked = flat[first : first + many] if many else self._ask(found, at, schedules)
-            out.append(asked)
-            first += many
-        return out
+    @classmethod
+    def of(cls, tables: Tables, name: str) -> Reading:
+        """The reading of a name; refused where that measures nothing."""
+        found = measure_of("reads", tables, name)
+        return cls(name, found, math.prod(found.shape))
 
-    def _ask(self, found: Measure, at: Instance, schedules: Schedules) -> list[float]:
-        """What no kernel measures, under the commands of this instant."""
-        arrays = {"knot_time": schedules.knots[:, KNOT_TIME].copy(),
-                  "knot_value": schedules.knots[:, KNOT_VALUE:].copy()}  # fmt: skip
-        here = selection_on(with_numbers(self.selection.tables, arrays), self.selection)
-        one = Portion(here, np.array([at.t]), at.rows[None], at.angles[None].copy())
-        values: list[float] = np.asarray(found.along(one)[0]).reshape(-1).tolist()
-        return values
+    def lines(self, selection: Selection) -> list[Line]:
+        """What compiled code reads for it: nothing where Python is asked, or what does not act."""
+        idle = self.found.acts and not has_part_acting(selection, self.name)
+        return [(SILENT, 0, 0)] * self.size if idle or not self.found.lines else [*self.found.lines]
 
-    def give(self, numbers: list[list[float]]) -> dict[str, Any]:
-        """What is measured as a controller gets it: numbers, arrays of its own, quaternions."""
-        return {
-            name: as_given(found, values)
-            for (name, found), values in zip(self.names, numbers, strict=True)
-        }
+    def give(self, row: Floats) -> Any:
+        """What numbers say, as a controller gets it: a number, an array, a quaternion."""
+        if self.found.parts == WXYZ:
+            return quat.Quaternion(*row.tolist())
+        return row.reshape(self.found.shape).copy() if self.found.shape else row.item()
+
+    def ask(self, at: Portion) -> Floats:
+        """What no kernel measures, under the commands of an instant."""
+        return np.asarray(self.found.along(at)[0]).reshape(-1)
 
 
-class Instance(NamedTuple):
-    """A run at one instant: time [s]; all bodies, and the ledger (nb + 1, STATE_WIDTH); the angles
-    next to which those of coordinates are taken [rad] (nc,)."""
-
-    t: float
-    rows: Floats
-    angles: Floats
-
-
-def as_given(found: Measure, values: list[float]) -> Any:
-    """What one name measures, as a controller gets it."""
-    if found.parts == WXYZ:
-        return quat.Quaternion(*values)
-    return np.array(values).reshape(found.shape) if found.shape else values[0]
+def instant_of(
+    selection: Selection, schedules: Schedules, t: float, rows: Floats, angles: Floats
+) -> Portion:
+    """A run at one instant, with the commands that stand in schedules: all bodies, and the ledger
+    (nb + 1, STATE_WIDTH); the angles next to which those of coordinates are taken [rad] (nc,)."""
+    arrays = {"knot_time": schedules.knots[:, KNOT_TIME].copy(),
+              "knot_value": schedules.knots[:, KNOT_VALUE:].copy()}  # fmt: skip
+    here = selection_on(with_numbers(selection.tables, arrays), selection)
+    return Portion(here, np.array([t]), rows[None].copy(), angles[None].copy())

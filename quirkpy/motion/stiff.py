@@ -11,9 +11,9 @@ import numpy as np
 
 from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.place.kinematics import ground_frames
-from quirkpy.kernels.step import collocation, relative, steps
+from quirkpy.kernels.step import collocation, integrator, relative, steps
 from quirkpy.kernels.step.collocation import Collocation
-from quirkpy.kernels.step.implicit import LATE, advance_implicitly
+from quirkpy.kernels.step.implicit import LATE, march_implicitly
 from quirkpy.kernels.step.methods import IMPLICIT, TABLES
 from quirkpy.kernels.step.relative import Relative
 from quirkpy.kernels.step.steps import Run
@@ -117,9 +117,9 @@ class StiffDriver(Driver):
         self.collocation = room_for_collocation(self.layout, s.drift == "project")
 
     def first_steps(self, room: int) -> int:
-        """The start as the first row, and implicit steps; returns why they have ended."""
+        """The start as the first row; returns why that is all, or GOING."""
         self._forget()
-        return self._advance(True, room)
+        return super().first_steps(1)
 
     def _forget(self) -> None:
         """Nothing is known of steps before the next."""
@@ -129,14 +129,25 @@ class StiffDriver(Driver):
 
     def advance(self, room: int) -> int:
         """Implicit steps, until there is something to do; returns why."""
-        return self._advance(False, room)
+        return self._step_implicitly(room)
 
-    def _advance(self, fresh: bool, room: int) -> int:
-        e = self.engine
+    def _step_implicitly(self, room: int) -> int:
+        """Implicit steps past all ends that are known; returns why no more."""
+        e, counts = self.engine, self.counts
         arrays = (
             self.run_arrays, e.model, e.conditions, e.scratch, IMPLICIT, self.watch, self.rows,
         )  # fmt: skip
-        return int(advance_implicitly(*arrays, fresh, room, self.collocation))
+        counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
+        if counts[steps.HEADED] == 0:
+            integrator.head_on(self.run_arrays)
+        why = integrator.GOING
+        while why == integrator.GOING and counts[steps.ROOM] < room and not e.python.halted:
+            why = int(march_implicitly(room, *arrays, self.collocation))
+            if why == integrator.ARRIVED:
+                why = self.leave_end()
+            elif why == integrator.GOING:
+                break
+        return why
 
     def rows_at_once(self) -> int:
         """How many steps one call may take: each may evaluate all differences, and factorize."""
@@ -182,7 +193,7 @@ class AutoDriver(StiffDriver):
         begun, spent = float(self.clock[steps.T]), self._effort()
         if self.implicit:
             most = TRIED if self.trying else StiffDriver.rows_at_once(self)
-            why, self.trying = self._advance(False, min(room, most)), False
+            why, self.trying = self._step_implicitly(min(room, most)), False
         else:
             why = Driver.advance(self, room)
             self.stiff = self._seems_stiff()

@@ -127,7 +127,7 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     array = real(value)
     if array.shape != shape:
         raise ValueError(f"has shape {array.shape}, but must have shape {shape}")
-    out = _tuples(array.tolist())
+    out = _tuples(array)
     # Mostly a few: for these quicker than by numpy
     if not all(map(math.isfinite, array.ravel().tolist())):
         raise ValueError(f"is {show(out)}, but every number must be finite")
@@ -245,6 +245,9 @@ def instance(*kinds: type) -> Callable[[Any], Any]:
     return check
 
 
-def _tuples(value: Any) -> Any:
-    """Nested lists as nested tuples."""
-    return tuple(map(_tuples, value)) if isinstance(value, list) else value
+def _tuples(array: Floats) -> Any:
+    """Numbers as nested tuples of floats."""
+    rows = array.tolist()
+    if array.ndim < 2:
+        return tuple(rows) if array.ndim else rows
+    return tuple(map(tuple, rows)) if array.ndim == 2 else tuple(map(_tuples, array))

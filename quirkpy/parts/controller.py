@@ -2,22 +2,29 @@
 
 from __future__ import annotations
 
+import dataclasses
+import inspect
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Literal, TypeAlias
 
+from quirkpy.maths.cached import cached_property
 from quirkpy.parts.checks import (
     flag,
     not_negative,
     positive,
+    real,
     show,
     text,
     texts,
     whole,
     word,
 )
+from quirkpy.parts.formulas import numbers_of, parameters_of
 from quirkpy.parts.part import Part, checked
 
+#: What a compiled command is given beside fields.
+GIVEN = "t", "measured", "memory"
 #: How a command goes on between samples.
 Hold: TypeAlias = Literal["zero", "first"]
 
@@ -41,6 +48,13 @@ def _drives(value: Any) -> tuple[str, ...]:
                 f"has {show(name)}; name a force and its field, such as 'wheel.torque'"
             )
     return names
+
+
+def _numbers(value: Any) -> tuple[float, ...]:
+    array = real(value)
+    if array.ndim != 1:
+        raise TypeError(f"is {show(value)}, but must be a list of numbers, such as [0.0, 0.0]")
+    return tuple(map(float, array))
 
 
 def by_name(check: Callable[[Any], float]) -> Callable[[Any], tuple[tuple[str, float], ...]]:
@@ -92,6 +106,18 @@ class Controller(Part, ABC):
     command stays what it is, so `settle`, which otherwise refuses controllers, takes it for a
     constant.
 
+    compiled: numba compiles `command`, and no Python is asked in a run.  Then it is a static
+    function of numbers, whose arguments are named after what they are: t [s]; measured, an array
+    with all numbers in the order of `reads`, orientations as w x y z; memory, an array that is its
+    own, at first the numbers of the field `memory`; or a field that is a number or a tuple of
+    numbers.  It returns the numbers of `drives`, one after the other, as a tuple or an array::
+
+        class PD(qp.Controller):
+            stiffness: float
+            @staticmethod
+            def command(t, measured, memory, stiffness):
+                return -stiffness * measured[0]
+
     It acts while any of the parts that it drives acts.  `run["pd"]` has what was measured and
     commanded."""
 
@@ -106,6 +132,8 @@ class Controller(Part, ABC):
     quantum: Any = checked(by_name(positive), default=(), kw_only=True)
     seed: int = checked(whole, default=0, kw_only=True)
     constant: bool = checked(flag, default=False, kw_only=True)
+    compiled: bool = checked(flag, default=False, kw_only=True)
+    memory: Sequence[float] = checked(_numbers, default=(), kw_only=True)
 
     @abstractmethod
     def command(
@@ -113,7 +141,13 @@ class Controller(Part, ABC):
     ) -> Mapping[str, Any]:
         """A number, or three, for each of `drives`, at the time t [s] of a sample."""
 
+    @cached_property
+    def arguments(self) -> dict[str, Any]:
+        """Fields that the command asks for where it is compiled, by name."""
+        return numbers_of(self, ("command",), GIVEN) if self.compiled else {}
+
     def validate(self) -> None:
+        self._check_command()
         for field, noun, known in (
             ("limit", "drives", self.drives), ("noise", "reads", self.reads),
             ("quantum", "reads", self.reads),
@@ -124,3 +158,27 @@ class Controller(Part, ABC):
                         f"{field} names {name!r}, which is none of its {noun}: "
                         f"{', '.join(known) or 'none'}."
                     )
+
+    def _check_command(self) -> None:
+        """Refuse a compiled command that asks for what it is not given, and numbers to remember
+        where it is not compiled."""
+        if not self.compiled:
+            if self.memory:
+                raise self.refuse(
+                    "memory has numbers, but its command is Python's and finds a dict; give "
+                    "compiled=True, or begin in the command with memory.get(...)."
+                )
+            return
+        if not isinstance(inspect.getattr_static(type(self), "command"), staticmethod):
+            raise self.refuse(
+                "compiled=True needs a command that is a static function of t, measured, memory "
+                "and fields; write @staticmethod above it, and leave self out."
+            )
+        fields = [field.name for field in dataclasses.fields(self)]
+        for name in parameters_of(type(self).command):
+            if name not in GIVEN and name not in fields:
+                raise self.refuse(
+                    f"command asks for {name!r}, which is neither {', '.join(GIVEN)} nor one of "
+                    f"its fields: {', '.join(fields)}."
+                )
+        _ = self.arguments  # they check themselves

@@ -131,7 +131,7 @@ def _values(value: Any) -> Any:
             f"has shape {array.shape}, but must be a list of vectors of three numbers, or of "
             "numbers"
         )
-    return numbers(value, array.shape)
+    return numbers(array, array.shape)
 
 
 def _number_or_vector(value: Any) -> Any:

@@ -75,7 +75,7 @@ def with_knots(
     if fill:
         count = KNOTS[drive.interpolation]
         times, values = np.arange(1.0 - count, 1.0), np.repeat(values, count, axis=0)
-    made = Schedule(times.tolist(), values.tolist(), drive.interpolation)
+    made = Schedule(times, values, drive.interpolation)  # type: ignore[arg-type]
     field: dict[str, Any] = {drive.field: made}
     return dataclasses.replace(force, **field)
 

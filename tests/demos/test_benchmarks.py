@@ -331,7 +331,7 @@ def test_a_controller_is_timed_against_its_commands() -> None:
 
     (sheet,), figures = controllers.measure(quick=True)
     assert len(sheet.rows) == 1
-    assert figures["bus and arm, against no control"] > 1.0
+    assert figures["bus and arm, in Python, against no control"] > 1.0
     parts, hold = controllers.craft(1)
     run, free = (qp.Multibody(*some).simulate(5.0) for some in ((*parts, hold), parts))
     again = qp.Multibody(*run.system.parts).simulate(5.0)

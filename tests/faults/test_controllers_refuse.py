@@ -3,6 +3,7 @@ flown until then is kept."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable
 from typing import Any
 
@@ -43,6 +44,16 @@ def says(later: Callable[[], Any]) -> qp.Multibody:
             return later()
 
     return qp.Multibody(*PARTS, Later("pd", period=0.1, drives=["motor.torque"]))
+
+
+def compiled(said: Callable[..., Any], **options: Any) -> qp.Multibody:
+    """A system whose controller is compiled."""
+
+    class Static(qp.Controller):
+        command = staticmethod(said)  # type: ignore[assignment]
+
+    pd = Static("pd", period=0.1, drives=["motor.torque"], compiled=True, **options)
+    return qp.Multibody(*PARTS, pd)
 
 
 def system(*drives: str, **options: Any) -> qp.Multibody:
@@ -207,8 +218,61 @@ def system(*drives: str, **options: Any) -> qp.Multibody:
             lambda: system().simulate_many([system().initial], duration=1.0),
             "Says 'pd'",
             "simulate_many",
-            "use simulate",
+            "compiled=True",
             id="simulate many",
+        ),
+        case(
+            lambda: Says("pd", period=0.1, drives=["push.force"], compiled=True),
+            "Says 'pd'",
+            "@staticmethod",
+            id="a compiled method",
+        ),
+        case(
+            lambda: Says("pd", period=0.1, drives=["push.force"], memory=(0.0,)),
+            "Says 'pd'",
+            "memory",
+            "compiled=True",
+            id="memory in Python",
+        ),
+        case(
+            lambda: compiled(lambda t, gain: gain),
+            "Static 'pd'",
+            "'gain'",
+            "measured",
+            id="what no compiled command is given",
+        ),
+        case(
+            lambda: compiled(lambda t: (1.0, 2.0)).simulate(1.0),
+            "Static 'pd'",
+            "1 numbers of 'motor.torque'",
+            id="two numbers for one",
+        ),
+        case(
+            lambda: compiled(lambda t: np.array([t, 2.0])).simulate(1.0),
+            "Static 'pd'",
+            "returned 2 numbers",
+            id="an array that is too long",
+        ),
+        case(
+            lambda: compiled(lambda t: "full").simulate(1.0),
+            "Static 'pd'",
+            "command must return",
+            id="a compiled text",
+        ),
+        case(
+            lambda: compiled(lambda t: math.sqrt(0.25 - t) if t < 0.25 else math.nan).simulate(1.0),
+            "Static 'pd'",
+            "t = 0.3 s",
+            "nan",
+            "finite",
+            id="a compiled nan",
+        ),
+        case(
+            lambda: compiled(lambda measured: measured[0], reads=["energy"]).simulate(1.0),
+            "Static 'pd'",
+            "'energy'",
+            "Python",
+            id="what only Python measures",
         ),
         case(lambda: qp.Study(system(), sensors=[], options={}), "Says 'pd'", "study", id="study"),
         case(
@@ -273,6 +337,18 @@ def test_an_error_says_whose_and_when() -> None:
     assert run.t[-1] == 0.3
     assert run.system["motor"] == MOTOR.__class__("motor", HINGE, torque=qp.Schedule(
         (0.0, 0.1, 0.2), (0.0, 0.0, 0.0)))  # fmt: skip
+
+
+def test_an_error_in_machine_code_is_that_of_python() -> None:
+    """What a compiled command raises is raised when it is asked once more, and says whose it is;
+    the run until then is kept."""
+    wrong = compiled(lambda t, measured: measured[1 if t < 0.25 else 9], reads=["arm.position"])
+    with pytest.raises(IndexError) as caught:
+        wrong.simulate(1.0)
+    assert "Static 'pd'" in " ".join(caught.value.__notes__)
+    run: qp.Trajectory = caught.value.trajectory  # type: ignore[attr-defined]
+    assert run.t[-1] == 0.3
+    assert len(run["pd"].t) == 3
 
 
 def test_a_base_commands_nothing() -> None:

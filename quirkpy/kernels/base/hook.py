@@ -17,8 +17,8 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.maths.types import Floats, Ints
 
 #: What Python is asked for: loads of the users' forces, rows of their joints, values of their
-#: events, what is wrong with a law that gave no number.
-LOADS, ROWS, EVENTS, WRONG_LAW = range(4)
+#: events, what is wrong with a law that gave no number, commands of controllers.
+LOADS, ROWS, EVENTS, WRONG_LAW, COMMANDS = range(5)
 
 # Columns of the hook: address of the function or 0; whether it has failed; whether parts ask (not
 # events alone); whether there are compiled laws.
@@ -63,7 +63,7 @@ def ask(hook: Ints, what: int) -> None:
 
 
 #: Where nothing is compiled, an address is the number of a Python function.
-PLAIN_LAWS: dict[int, Callable[..., float]] = {}
+PLAIN_LAWS: dict[int, Callable[..., Any]] = {}
 
 
 def call_formula(
@@ -102,6 +102,56 @@ def _call_formula_compiled(
         address: Any, which: Any, t: Any, x: Any, rate: Any, row: Any, numbers: Any
     ) -> Any:
         return formula_in_machine_code(address, which, t, x, rate, row, numbers)
+
+    return compiled
+
+
+def call_command(
+    address: int, t: float, row: Floats, read: int, told: int, memory: Floats, remembered: int,
+    own: Floats, mine: int,
+) -> int:  # fmt: skip
+    """Call the command of a compiled controller at an address: what it reads, and where it is to
+    write what it commands, stand in a row, what it remembers and its own numbers in arrays, each
+    from a column on; returns 0, or 1 when it failed."""
+    return PLAIN_LAWS[int(address)](t, row, read, told, memory, remembered, own, mine)
+
+
+@intrinsic
+def _call_command(
+    typing_context: Any, address: Any, t: Any, row: Any, read: Any, told: Any, memory: Any,
+    remembered: Any, own: Any, mine: Any,
+) -> Any:  # fmt: skip
+    """Machine code that calls a compiled command at an address; arrays go as addresses of
+    numbers."""
+
+    def generate(context: Any, builder: Any, signature: Any, arguments: Any) -> Any:
+        given = [
+            context.make_array(kind)(context, builder, value).data
+            if isinstance(kind, types.Array)
+            else value
+            for kind, value in zip(signature.args[1:], arguments[1:], strict=True)
+        ]
+        kind = ir.FunctionType(ir.IntType(64), [one.type for one in given])
+        return builder.call(builder.inttoptr(arguments[0], kind.as_pointer()), given)
+
+    whole, real = types.int64, types.float64
+    kinds = whole, real, row, whole, whole, memory, whole, own, whole
+    return whole(*kinds), generate
+
+
+command_in_machine_code: Any = _call_command
+
+
+@overload(call_command)
+def _call_command_compiled(
+    address: Any, t: Any, row: Any, read: Any, told: Any, memory: Any, remembered: Any, own: Any,
+    mine: Any,
+) -> Any:  # fmt: skip
+    def compiled(
+        address: Any, t: Any, row: Any, read: Any, told: Any, memory: Any, remembered: Any,
+        own: Any, mine: Any,
+    ) -> Any:  # fmt: skip
+        return command_in_machine_code(address, t, row, read, told, memory, remembered, own, mine)
 
     return compiled
 

@@ -18,26 +18,31 @@ from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.impacts import CROSSED, JUMP, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.integrator import (
     ARRIVED,
+    DIVERGED,
     GOING,
-    LEAST_DIGITS,
     NO_START,
     PYTHON_FAILED,
     STOPPED,
-    UNHOLDABLE,
     advance,
-    pass_knot,
     remember_angles,
 )
+from quirkpy.kernels.step.landing import LEAST_DIGITS
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import move_on, project
+from quirkpy.kernels.step.sampling import Board, advance_sampled, begin_board
 from quirkpy.kernels.step.steps import (
-    ASKED_UNTIL,
     BEGIN,
+    BENDS,
+    BENT,
     COUNTS_WIDTH,
+    END_AT,
+    ENDS,
     FIXED,
+    HEADED,
     NOTED,
     REFUSED,
     ROOM,
+    SMOOTH,
     STEPS,
     T_END,
     WITHIN,
@@ -52,7 +57,7 @@ from quirkpy.maths.types import Floats, Ints
 
 # Why a run ended, beside what `advance` says, in the last of its counts: its steps were all taken;
 # nobody has flown it yet.
-OUT_OF_STEPS, NOT_FLOWN = UNHOLDABLE + 1, -1
+OUT_OF_STEPS, NOT_FLOWN = DIVERGED + 1, -1
 WHY, BATCH_COUNTS = COUNTS_WIDTH, COUNTS_WIDTH + 1
 # What happened, beside what runs note: joints took hold of the start; it rests where branches meet.
 TOOK, BRANCHES = JUMP + 1, JUMP + 2
@@ -77,9 +82,9 @@ class RunTable(NamedTuple):
     """The runs, a row for each: the line of the state in which it begins, then that in which it
     ends; angles; stops that hold; clock; counts, with the reason of its end; its own numbers of the
     model, and their places: array, row, column; notes; knots of schedules [s]; velocities for poses
-    beside the start (nb, 6); times of samples after the start [s], and for each sample a line and
-    its angles (n, samples, ...); and all rows, if there is room, with the run of each (rows,
-    ...)."""
+    beside the start (nb, 6); where there are controllers, times at which steps end, as in
+    `Run.ends`; times of samples after the start [s], and for each sample a line and its angles (n,
+    samples, ...); and all rows, if there is room, with the run of each (rows, ...)."""
 
     lines: Floats
     near: Floats
@@ -91,6 +96,7 @@ class RunTable(NamedTuple):
     notes: Floats
     knots: Floats
     probe: Floats
+    plan: Floats
     times: Floats
     samples: Floats
     angles: Floats
@@ -99,8 +105,8 @@ class RunTable(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """The arrays of one thread: those of a run, as in the driver of a single run, and the initial
-    control of its conditions."""
+    """The arrays of one thread: those of a run, as in the driver of a single run, the initial
+    control of its conditions, and the board of its compiled controllers."""
 
     run: Run
     conditions: Conditions
@@ -108,6 +114,7 @@ class Worker(NamedTuple):
     watch: Watch
     rows: Rows
     control: Floats
+    board: Board
 
 
 @inner
@@ -167,45 +174,46 @@ def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -
     if desk[ANGLES_GIVEN] == 0:
         fill_frames(run.states[BEGIN], worker.scratch.frames)
         remember_angles(model, conditions, worker.scratch)
-    head_for(batch.clock[k, T_END], run, batch)
+    if worker.board.loops.shape[0] > 0:
+        head_along(run, batch, worker.board, model)
+    else:
+        head_for(batch.clock[k, T_END], run, batch)
     desk[SAMPLED], desk[ROW] = 0, 0
 
 
 @inner
 def head_for(end: float, run: Run, batch: RunTable) -> None:
-    """Set the time up to which steps go: an end, or the first knot of a schedule before it.  At a
-    knot, loads are evaluated just before it."""
-    clock, knots, first, at_knot = run.clock, batch.knots, end, False
+    """Let steps go on to a time, and on the way end at every knot of a schedule."""
+    ends, knots, n, bends = run.ends, batch.knots, 0, SMOOTH
     for j in range(knots.shape[0]):
-        if clock[T] < knots[j] < first:
-            first = knots[j]
-    for j in range(knots.shape[0]):
-        at_knot = at_knot or knots[j] == first
-    clock[T_END], clock[ASKED_UNTIL] = first, np.inf
-    if at_knot and first > clock[T]:
-        clock[ASKED_UNTIL] = np.nextafter(first, -np.inf)
+        if run.clock[T] < knots[j] < end:
+            ends[n, END_AT], ends[n, BENDS] = knots[j], BENT
+            n += 1
+        if knots[j] == end:
+            bends = BENT
+    ends[n, END_AT], ends[n, BENDS] = end, bends
+    run.counts[ENDS], run.counts[HEADED] = n + 1, 0
 
 
 @inner
-def step_on(
-    end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
-) -> int:
-    """Take at most so many steps; returns why they have ended.  At a knot before the end the run
-    goes on."""
+def head_along(run: Run, batch: RunTable, board: Board, model: Model) -> None:
+    """Let steps end at what is planned for all runs alike, with no sample taken yet."""
+    for n in range(batch.plan.shape[0]):
+        run.ends[n, END_AT], run.ends[n, BENDS] = batch.plan[n, END_AT], batch.plan[n, BENDS]
+    run.counts[ENDS], run.counts[HEADED] = batch.plan.shape[0], 0
+    begin_board(board, model.schedules)
+
+
+@inner
+def step_on(fresh: bool, room: int, model: Model, table: Table, worker: Worker) -> int:
+    """Steps, at most so many; returns why they have ended."""
     run, conditions, scratch, rows = worker.run, worker.conditions, worker.scratch, worker.rows
-    why = advance(run, model, conditions, scratch, table, worker.watch, rows, fresh, room)
-    if why != ARRIVED:
-        return why
-    if run.clock[ASKED_UNTIL] < run.clock[T_END]:
-        over = pass_knot(run, model, conditions, scratch, worker.watch, rows)
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if over:
-            return STOPPED
-    if run.clock[T_END] >= end:
-        return ARRIVED
-    head_for(end, run, batch)
-    return GOING
+    watch, board = worker.watch, worker.board
+    if board.loops.shape[0] > 0:
+        return advance_sampled(
+            run, model, conditions, scratch, table, watch, rows, board, fresh, room
+        )
+    return advance(run, model, conditions, scratch, table, watch, rows, fresh, room)
 
 
 @inner
@@ -349,7 +357,7 @@ def sample_between(
     run, rows, n, fresh, why = aside.run, aside.rows, worker.run.out.shape[0], True, GOING
     begin_beside(k, t, row, step, batch, worker, aside)
     while why == GOING:
-        why = step_on(t, fresh, rows.t.shape[0] - 1, batch, model, table, aside)
+        why = step_on(fresh, rows.t.shape[0] - 1, model, table, aside)
         fresh = False
         if t - run.clock[T] <= LEAST_DIGITS * np.spacing(abs(t)):
             why = ARRIVED
@@ -446,7 +454,7 @@ def go_on(
         return OUT_OF_STEPS
     if fresh:
         room = 1 if looked_at(worker) else 1 + room
-    why = step_on(batch.clock[k, T_END], fresh, room, batch, model, table, worker)
+    why = step_on(fresh, room, model, table, worker)
     if run.counts[ROOM] > 0:
         desk[ROW] = run.counts[ROOM] - 1
     if fresh:

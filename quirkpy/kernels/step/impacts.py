@@ -11,7 +11,7 @@ from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
-from quirkpy.kernels.step.ledger import motion_energy, restore_energy
+from quirkpy.kernels.step.ledger import motion_energy, potential_of, restore_energy
 from quirkpy.kernels.step.pressing import SLIGHT, hold_what_presses
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
@@ -25,6 +25,7 @@ from quirkpy.kernels.step.steps import (
     JUMPED,
     NEAR,
     NOTED,
+    POTENTIAL,
     PROJECTING,
     RANK,
     SMALL,
@@ -137,6 +138,7 @@ def settle_end(
         slope(t, END, END_SLOPE, run, model, conditions, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
+    run.clock[POTENTIAL] = potential_of(scratch)
     watch_functions(run.states[END], run.out, model, conditions, scratch, watch)
     watched_stops(t, run.states[END], model, conditions, scratch, watch, run.out)
     keep(watch, NOW)

@@ -37,7 +37,6 @@ from quirkpy.kernels.step.integrator import (
     ARRIVED,
     GOING,
     REJECTED,
-    begin_run,
     has_room,
     is_clipped,
     set_step,
@@ -176,13 +175,12 @@ def leave_base(end: float, run: Run, c: Collocation) -> None:
 
 
 @kernel
-def advance_implicitly(
-    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
-    rows: Rows, fresh: bool, room: int, c: Collocation,
+def march_implicitly(
+    room: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows, c: Collocation,
 ) -> int:  # fmt: skip
-    """Steps, as `advance` takes them."""
-    rejected = 0
-    why = begin_run(run, model, conditions, scratch, table, watch, rows, fresh)
+    """Steps until T_END, as `march` takes them."""
+    rejected, why = 0, GOING
     while why == GOING and has_room(room, run, rows, watch):
         if c.memory[BASED] == 0.0:
             take_base(run, model, scratch, c)

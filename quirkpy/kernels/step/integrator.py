@@ -1,6 +1,7 @@
 """The adaptive integrator: steps with error control, projection onto constraints, events.
 
-`advance` runs until Python must act: buffers are full, or the run is over or cannot go on."""
+`advance` runs until Python must act: buffers are full, or the run is over or cannot go on; it
+passes knots of schedules by itself."""
 
 from __future__ import annotations
 
@@ -8,7 +9,7 @@ import math
 
 import numpy as np
 
-from quirkpy.kernels.act.wrenches import INTO, LOST, PROJECTED
+from quirkpy.kernels.act.wrenches import INTO, LOST
 from quirkpy.kernels.base.arrays import COORDINATE_KIND
 from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
@@ -20,7 +21,6 @@ from quirkpy.kernels.step.events import (
     JUST_CROSSED,
     NEVER,
     TOGETHER,
-    crosses,
     locate,
     singular_pose,
 )
@@ -28,7 +28,6 @@ from quirkpy.kernels.step.impacts import (
     AGAIN,
     CONTRADICTED,
     CONTRADICTORY,
-    CROSSED,
     FIT,
     FUNCTION_NOTES,
     HELD,
@@ -50,7 +49,8 @@ from quirkpy.kernels.step.jumps import (
     watch_given,
     watch_switched,
 )
-from quirkpy.kernels.step.ledger import energy_of, hold_momentum
+from quirkpy.kernels.step.landing import LEAST_DIGITS, land, note_events
+from quirkpy.kernels.step.ledger import energy_of, potential_of
 from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.ropes import begin_ropes, switch_ropes, turn_ropes
@@ -60,21 +60,25 @@ from quirkpy.kernels.step.steps import (
     ANSWER,
     ASKED_UNTIL,
     BEGIN,
+    BENDS,
     CHARGE,
     CROWDED,
     END,
+    END_AT,
     END_SLOPE,
+    ENDS,
     ENERGY,
     FIXED,
     H_MAX,
     HARSH,
+    HEADED,
     JUMPED,
     NEAR,
     NOTED,
     PASSING,
+    POTENTIAL,
     PROJECTING,
     RAW,
-    REFUSED,
     REJECTIONS,
     ROOM,
     STEP,
@@ -92,21 +96,15 @@ from quirkpy.kernels.step.steps import (
     finite,
     first_step,
     forget_misses,
-    has_missed,
-    interpolate,
     nearness,
     next_step,
     slope,
     take_stages,
 )
 from quirkpy.kernels.step.watch import (
-    DIRECTION,
     KIND,
     MEETING,
     NOW,
-    OWN_FUNCTIONS,
-    ROOT,
-    TERMINAL,
     VALUE,
     Watch,
     go_on,
@@ -122,15 +120,14 @@ from quirkpy.tables.tables import ANGLE
 LEAST_DEMAND = 1e-9
 #: A step that would leave less than this share of what is left of the run takes all of it [1].
 LAST_SLIVER = 1e-12
-#: No step is so few of the last digits of the time; where no more are left, a time is reached.
-LEAST_DIGITS = 16.0
 #: Numbers are not finite for good where the step is below this share of the time, at least of 1 s
 #: [1].
 LOST_STEP = 1e-10
 #: Why `advance` returned.
-GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
-    9
-)
+(
+    GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE,
+    DIVERGED,
+) = range(10)  # fmt: skip
 #: What `take_in` says of a step that is to be taken anew.
 REJECTED = -1
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
@@ -139,10 +136,6 @@ START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
 #: count as inside.
 SENSOR_RIM = 1e-6
-#: Where an event lies before this fraction of a step of a loop, a shorter one is taken.
-CUT_SHORT = 0.1
-#: Beyond this fraction of an implicit step its polynomial is as good as its end.
-NEARLY = 0.99
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -171,6 +164,7 @@ def begin(
     that the joints allow (in a singular pose rows that are no longer independent may contradict the
     others), or the number of a stop that a joint begins beyond."""
     clock, moved = run.clock, run.moved
+    clock[POTENTIAL] = math.nan
     moved[:] = 0.0
     if clock[PROJECTING] > 0.0:
         copy(run.lines, BEGIN, WITHIN)
@@ -234,80 +228,6 @@ def attempt(
 
 
 @inner
-def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """Whether an event lies so early in a step of a loop that the interpolated state is inaccurate:
-    what happens far beyond the event also bends the polynomial before it.  That of an implicit step
-    is of third order, and accurate at its very end alone."""
-    clock = run.clock
-    if table.counts[EXTRA] < 0:
-        return first < NEARLY and first * clock[STEP] > 2.0 * TOGETHER
-    if clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
-        return False
-    loops = scratch.rows.shape[0] > model.stops.what.shape[0]
-    return loops and first < CUT_SHORT and first * clock[STEP] > 2.0 * TOGETHER
-
-
-@inner
-def refuse_landing(share: float, run: Run) -> None:
-    """Demand that the step is repeated with this share of its length."""
-    run.clock[H], run.clock[REFUSED] = share * run.clock[STEP], 1.0
-    run.counts[ANSWER] = AGAIN
-
-
-@inner
-def land(
-    first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
-    watch: Watch,
-) -> float:  # fmt: skip
-    """Make the state at the first event the END of the step; returns its time.
-
-    counts[ANSWER] is AGAIN where that misses the joints by so much that it is none, or lies early
-    in a step of a loop: a step that ends about there is to be taken instead. (One that somebody
-    else has taken, or of a fixed length, cannot be.)
-    """
-    clock, t = run.clock, run.clock[T] + first * run.clock[STEP]
-    if clock[T_END] - t < LEAST_DIGITS * np.spacing(abs(t)):
-        t = clock[T_END]
-    if first < 1.0:
-        if is_cut_short(first, run, model, scratch, table):
-            refuse_landing(1.001 * first, run)
-            return t
-        interpolate(first, run, table)
-        copy(run.lines, WITHIN, END)
-        if clock[PROJECTING] > 0.0:
-            conditions.control[TIME] = t
-            project(run.states[END], model, conditions, scratch, run.moved)
-            hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
-            charge_motion(WITHIN, END, PROJECTED, run, model)
-            if table.counts[EXTRA] >= 0 and has_missed(WITHIN, run):
-                refuse_landing(1.001 * first if first < 0.9 else 0.5, run)
-                return t
-        settle_end(t, run, model, conditions, scratch, watch)
-        charge_way(WITHIN, run, model, scratch)
-    return t
-
-
-@inner
-def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> bool:
-    """Note what happened at the END of the step; returns whether any of it ends the run.
-
-    Together with the first event happens what crosses within TOGETHER of it, and what has crossed
-    by the rounding of the landing."""
-    values, over = watch.values, False
-    for k in range(values.shape[0]):
-        with_it = (values[k, ROOT] - first) * run.clock[STEP] <= TOGETHER and values[
-            k, ROOT
-        ] < NEVER
-        if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
-            values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
-            values[k, ROOT] = first
-            if watch.what[k, KIND] not in OWN_FUNCTIONS:  # noted when it is clear what they do
-                note(t, CROSSED, k, run, rows)
-            over = over or watch.what[k, TERMINAL] != 0
-    return over
-
-
-@inner
 def fill_row(t: float, line: int, run: Run, conditions: Conditions, rows: Rows) -> None:
     """The state in a line as the next row."""
     row = run.counts[ROOM]
@@ -368,6 +288,7 @@ def accept(
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
         turned = turn_ropes(t, first, run, model, conditions, scratch, watch, rows)
         over = tell_jumps(t, NOW, run, rows, watch) or over
+        clock[POTENTIAL] = math.nan
     if not finite(run.lines, END):
         run.counts[NOTED], run.counts[JUMPED] = noted, jumped
         run.counts[ANSWER] = NO_NUMBERS
@@ -397,24 +318,6 @@ def why_over(answer: int) -> int:
     if answer == NO_NUMBERS:
         return NOT_FINITE
     return UNHOLDABLE if answer == UNHELD else JAMMED
-
-
-@inner
-def begin_run(
-    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
-    rows: Rows, fresh: bool,
-) -> int:  # fmt: skip
-    """Forget what Python has looked at; begin a run that is fresh; returns why it is over, or
-    GOING."""
-    run.counts[ROOM], run.counts[NOTED], run.counts[JUMPED] = 0, 0, 0
-    if not fresh:
-        return GOING
-    over = begin(run, model, conditions, scratch, table, watch, rows)
-    if conditions.hook[FAILED] != 0:
-        return PYTHON_FAILED
-    if run.counts[ANSWER] != FIT:
-        return NO_START
-    return STOPPED if over else GOING
 
 
 @inner
@@ -480,18 +383,14 @@ def take_in(
     return COLLAPSED if counts[CROWDED] > TOO_MANY else GOING
 
 
-@kernel
-def advance(
-    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
-    rows: Rows, fresh: bool, room: int,
+@shared
+def march(
+    room: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows,
 ) -> int:  # fmt: skip
-    """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full;
-    returns why.
-
-    fresh: the run begins, and the start is the first row.
-    """
-    rejected = 0
-    why = begin_run(run, model, conditions, scratch, table, watch, rows, fresh)
+    """Steps until T_END, a terminal event, a failure, or until `room` rows or the notes are full;
+    returns why."""
+    rejected, why = 0, GOING
     while why == GOING and has_room(room, run, rows, watch):
         why = set_step(np.inf, rejected, run)
         if why != GOING:
@@ -504,6 +403,44 @@ def advance(
 
 
 @kernel
+def head_on(run: Run) -> bool:
+    """Head for the next of the known ends of steps; returns whether there is one.
+
+    As far as that, what acts after it is not asked for, if loads bend there."""
+    clock, counts = run.clock, run.counts
+    if counts[HEADED] >= counts[ENDS]:
+        return False
+    end, bends = run.ends[counts[HEADED], END_AT], run.ends[counts[HEADED], BENDS] != 0.0
+    counts[HEADED] += 1
+    clock[T_END], clock[ASKED_UNTIL] = end, np.inf
+    if bends and end > clock[T]:
+        clock[ASKED_UNTIL] = np.nextafter(end, -np.inf)
+    if end - clock[T] < LEAST_DIGITS * np.spacing(abs(end)):  # no step is as short
+        clock[T] = end
+    return True
+
+
+@shared
+def set_out(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
+    rows: Rows,
+) -> int:  # fmt: skip
+    """The start on its joints, as the first row; returns why that is all, or GOING."""
+    over = begin(run, model, conditions, scratch, table, watch, rows)
+    if conditions.hook[FAILED] != 0:
+        return PYTHON_FAILED
+    if run.counts[ANSWER] != FIT:
+        return NO_START
+    return STOPPED if over else GOING
+
+
+@inner
+def look_anew(run: Run) -> None:
+    """Rows, notes and jumps that are told from now on are the first."""
+    run.counts[ROOM], run.counts[NOTED], run.counts[JUMPED] = 0, 0, 0
+
+
+@shared
 def pass_knot(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> bool:
@@ -513,12 +450,60 @@ def pass_knot(
     The change of the potential energy by the jump of a load, at a fixed state, is work, also in the
     row that has just been stored."""
     clock, n = run.clock, model.bodies.shape[0]
-    slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
-    before = energy_of(model, scratch)
+    if math.isnan(clock[POTENTIAL]):
+        slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
+        clock[POTENTIAL] = potential_of(scratch)
     clock[ASKED_UNTIL] = np.inf
     switch_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
-    work = energy_of(model, scratch) - before
+    work = potential_of(scratch) - clock[POTENTIAL]
     run.states[BEGIN, n, INTO] += work
-    rows.states[run.counts[ROOM] - 1, n, INTO] += work
+    if run.counts[ROOM] > 0:
+        rows.states[run.counts[ROOM] - 1, n, INTO] += work
     return watch_switched(run, model, conditions, scratch, rows, watch)
+
+
+@kernel
+def pass_end(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
+) -> int:
+    """Go on where a step has ended at a time at which it was to; returns GOING, or why not: ARRIVED
+    at the last that is known."""
+    if run.clock[ASKED_UNTIL] < run.clock[T_END]:
+        over = pass_knot(run, model, conditions, scratch, watch, rows)
+        if conditions.hook[FAILED] != 0:
+            return PYTHON_FAILED
+        if over:
+            return STOPPED
+    return GOING if head_on(run) else ARRIVED
+
+
+@kernel
+def advance(
+    run: Run,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    table: Table,
+    watch: Watch,
+    rows: Rows,
+    fresh: bool,
+    room: int,
+) -> int:
+    """Steps until the last of the known ends, past knots of schedules, until a terminal event, a
+    failure, or until `room` rows or the notes are full; returns why.
+
+    fresh: the run begins, and the start is the first row.
+    """
+    look_anew(run)
+    if run.counts[HEADED] == 0:
+        head_on(run)
+    why = GOING
+    if fresh:
+        why = set_out(run, model, conditions, scratch, table, watch, rows)
+    while why == GOING:
+        why = march(room, run, model, conditions, scratch, table, watch, rows)
+        if why != ARRIVED:
+            return why
+        why = pass_end(run, model, conditions, scratch, watch, rows)
+    return why

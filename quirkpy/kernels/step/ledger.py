@@ -101,7 +101,13 @@ def kinetic(i: int, v: Vec, w: Vec, model: Model, frames: Floats) -> float:
 @kernel
 def energy_of(model: Model, scratch: Scratch) -> float:
     """Kinetic and potential energy at the state that the scratch was evaluated at."""
-    out = motion_energy(model, scratch)
+    return motion_energy(model, scratch) + potential_of(scratch)
+
+
+@inner
+def potential_of(scratch: Scratch) -> float:
+    """Potential energy at the state that the scratch was evaluated at."""
+    out = 0.0
     for k in range(scratch.potential.shape[0]):
         out += scratch.potential[k]
     return out

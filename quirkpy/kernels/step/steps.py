@@ -56,7 +56,8 @@ SHARE_OF_TRIAL = 1e-3
 # it gets; the closing row that is weakest at the present state; the energy that projections have
 # moved so far, in or out, and what the tolerances have allowed them; what that of the present step
 # has taken, if it was more; how many landings were not taken, for they missed the joints; the last
-# time at which loads are asked for until T_END: just before that, where it is a knot of a schedule.
+# time at which loads are asked for until T_END: just before that, where it is a knot of a schedule;
+# the potential energy of the present state, NaN where the last evaluation was of another one.
 (
     T,
     H,
@@ -81,15 +82,22 @@ SHARE_OF_TRIAL = 1e-3
     CHARGE,
     MISSES,
     ASKED_UNTIL,
+    POTENTIAL,
     CLOCK_WIDTH,
-) = range(24)
+) = range(25)
 # Columns of the counts: of the run; then rows filled and events noted since Python looked; what
 # became of the start, or which stop is in the way of a drive; how many steps on end events have cut
 # to nothing; in how many on end projection has taken more energy than the tolerances allow; jumps
-# of velocities kept since Python looked.
-EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, JUMPED, COUNTS_WIDTH = range(
-    10
-)
+# of velocities kept since Python looked; how many of the known ends of steps there are, and for how
+# many of them the run has headed.
+(
+    EVALUATIONS, STEPS, REJECTIONS, ROOM, NOTED, ANSWER, CROWDED, HARSH, JUMPED, ENDS, HEADED,
+    COUNTS_WIDTH,
+) = range(12)  # fmt: skip
+# Columns of Run.ends: a time at which a step is to end; whether loads bend there, so that what acts
+# after it is not asked for before, and whether controllers sample there, or command.
+END_AT, BENDS = range(2)
+SMOOTH, BENT, SAMPLES = range(3)
 # Lines of a run: slopes; the state at the beginning; the end of the step, raw and then on the
 # constraints; its slope; a state within; room; the interpolant.
 BEGIN, RAW, END, END_SLOPE, WITHIN, SMALL, POLYNOMIAL = MOST_SLOPES, 17, 18, 19, 20, 21, 22
@@ -118,7 +126,8 @@ ACROSS = 1e-6
 class Run(NamedTuple):
     """clock, counts; the lines (LINES, numbers), and the same memory as states (LINES, line_rows,
     STATE_WIDTH); where the groups of the tail begin (see `StateLayout`); accelerations (nb, 6);
-    displacement and change of velocity of the last projection (2,); room for those (2,)."""
+    displacement and change of velocity of the last projection (2,); room for those (2,); times at
+    which steps are to end, the last of them that of the run or of those that are known (m, 2)."""
 
     clock: Floats
     counts: Ints
@@ -128,6 +137,7 @@ class Run(NamedTuple):
     out: Floats
     moved: Floats
     room: Floats
+    ends: Floats
 
 
 @inner

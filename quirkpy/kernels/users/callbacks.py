@@ -17,6 +17,7 @@ from quirkpy.kernels.base.arrays import ROW_PERIOD
 from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.hook import (
     ADDRESS,
+    COMMANDS,
     EVENTS,
     FAILED,
     LAWS,
@@ -39,8 +40,8 @@ class PythonParts:
     """Evaluates the users' parts of one selection, at the kinematics that the kernels have just
     computed.
 
-    `events`: a function that writes the values of a run's Python events to where the run reads
-    them; t: the time [s] of the last call."""
+    `events`, `commands`: functions that write the values of a run's Python events, and what a
+    controller commands, to where the run reads them; t: the time [s] of the last call."""
 
     def __init__(
         self, selection: Selection, model: Model, conditions: Conditions, scratch: Scratch
@@ -54,6 +55,7 @@ class PythonParts:
         self.forces = np.flatnonzero(kinds == CALLBACK)
         self.laws = selection.laws
         self.events: Callable[[], None] | None = None
+        self.commands: Callable[[], None] | None = None
         self.error: BaseException | None = None
         self.t = 0.0
         self.halted = False
@@ -67,7 +69,8 @@ class PythonParts:
 
     def begin_anew(self) -> None:
         """Forget events and exceptions of the last user."""
-        self.events, self.error, self.halted, self.t = None, None, False, 0.0
+        self.events = self.commands = self.error = None
+        self.halted, self.t = False, 0.0
         self.hook[FAILED] = 0
 
     def open(self) -> None:
@@ -92,6 +95,8 @@ class PythonParts:
                 self._fill_rows()
             elif what == EVENTS and self.events is not None:
                 self.events()
+            elif what == COMMANDS and self.commands is not None:
+                self.commands()
             elif what == WRONG_LAW:
                 self._users().look_at_laws(self.laws, self.scratch.potential)
         except BaseException as error:

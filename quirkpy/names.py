@@ -19,6 +19,10 @@ from quirkpy.explore.scope.safety import (
 from quirkpy.explore.study import Study
 from quirkpy.families import origami
 from quirkpy.formats import from_json, to_json
+from quirkpy.formats.models.imported import Imported
+from quirkpy.formats.models.urdf import read_urdf
+from quirkpy.formats.models.urdf_writing import write_urdf
+from quirkpy.formats.mujoco.mjcf import read_mjcf
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
@@ -104,6 +108,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
+from quirkpy.system.findings import Finding
 from quirkpy.system.multibody import Multibody
 
 __all__ = [
@@ -139,6 +144,7 @@ __all__ = [
     "EnergyBelow",
     "Equilibrium",
     "Event",
+    "Finding",
     "Fixed",
     "FixedDistance",
     "FluxPinning",
@@ -155,6 +161,7 @@ __all__ = [
     "HillFrame",
     "Hinge",
     "HingeSpring",
+    "Imported",
     "Joint",
     "JointDamper",
     "JointFriction",
@@ -260,7 +267,10 @@ __all__ = [
     "from_json",
     "origami",
     "quat",
+    "read_mjcf",
+    "read_urdf",
     "rotation",
     "to_json",
     "triples",
+    "write_urdf",
 ]

@@ -395,11 +395,18 @@ def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
             row = len(sites) - 1
         what.append((kind, row, column))
     places = sites_of(sites, tables.body_index, tables.n_bodies) if sites else NO_SITES
-    made = np.array(what, dtype=np.int64).reshape(-1, 3)
-    return Measures(
-        made, Sites(np.asarray(places.body), np.asarray(places.place, dtype=float)),
-        np.zeros(1, dtype=np.int64), zero_vectors(tables.n_bodies + 1), np.zeros(1), np.zeros(2),
-    )  # fmt: skip
+    return _measures(np.array(what, dtype=np.int64).reshape(-1, 3), places, tables.n_bodies + 1)
+
+
+def _measures(what: Ints, places: Sites, bodies: int) -> Measures:
+    """Measures with memory to work in, which nobody else has."""
+    sites = Sites(np.asarray(places.body), np.asarray(places.place, dtype=float))
+    one = np.zeros(1, dtype=np.int64)
+    return Measures(what, sites, one, zero_vectors(bodies), np.zeros(1), np.zeros(2))
+
+
+#: Of runs that measure nothing; one for all, for nothing is written to it.
+NO_MEASURES = _measures(np.zeros((0, 3), dtype=np.int64), NO_SITES, 0)
 
 
 def compiled_along(at: Portion, lines: list[Line]) -> Floats:

@@ -10,13 +10,25 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER, Measures
-from quirkpy.kernels.step.watch import ENERGY, MEASURE, MEETING, PYTHON, REST, STOP
+from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER
+from quirkpy.kernels.base.states import zero_rows
+from quirkpy.kernels.step.watch import (
+    ENERGY,
+    MEASURE,
+    MEETING,
+    PYTHON,
+    REST,
+    STOP,
+    VALUES_WIDTH,
+    WHAT_WIDTH,
+    Watch,
+)
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.measures import (
+    NO_MEASURES,
     Line,
     Measure,
     kernel_measures,
@@ -159,9 +171,23 @@ def number_measured(selection: Selection, event: Threshold) -> Measure:
     return found
 
 
-def compiled_measures(layout: Layout, watched: Sequence[Watched]) -> Measures:
-    """What compiled code measures for watched functions, as the kernels take it."""
-    return kernel_measures(layout.selection.tables, measured_lines(watched))
+def watch_of(layout: Layout, watched: Sequence[Watched]) -> Watch:
+    """Watched functions as the kernels take them."""
+    if not watched:
+        return NOTHING_WATCHED
+    lines, numbers = [w.line for w in watched], [w.numbers for w in watched]
+    return Watch(
+        np.array(lines, dtype=np.int64), np.array(numbers), np.zeros((len(watched), VALUES_WIDTH)),
+        zero_rows(layout.states.line_rows),
+        kernel_measures(layout.selection.tables, measured_lines(watched)),
+    )  # fmt: skip
+
+
+#: The table of all runs that watch nothing.
+NOTHING_WATCHED = Watch(
+    np.zeros((0, WHAT_WIDTH), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, VALUES_WIDTH)),
+    zero_rows(0), NO_MEASURES,
+)  # fmt: skip
 
 
 def ask_measure(event: Threshold, selection: Selection, state: State) -> float:

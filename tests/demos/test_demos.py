@@ -14,6 +14,8 @@ import pytest
 from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
+from tests.demos.mechanisms import TRUTHS as MECHANISMS
+
 DEMOS = Path(__file__).resolve().parents[2] / "demos"
 
 
@@ -323,13 +325,6 @@ def grasped_satellite(told: Mapping[str, float]) -> None:
     assert 0.005 < told["lost"] < 0.02
 
 
-def andrews(told: Mapping[str, float]) -> None:
-    """The published digits, which are 1.15e-9 rad off those of equations of its own
-    (truths/test_mechanisms.py)."""
-    assert 1e-9 < told["off"] < 3e-9
-    assert told["freedoms"] == 1
-
-
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes,
@@ -339,7 +334,7 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "folded_sheets": folded_sheets, "imaging_in_orbit": imaging_in_orbit,
     "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
     "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
-    "mechanisms.andrews": andrews,
+    **MECHANISMS,
 }  # fmt: skip
 #: Those that take more than a few seconds.
 LONG = {"imaging_mission", "flux_pinned_layouts", "grasped_satellite"}

@@ -14,7 +14,8 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
 NAMES = (
-    "driving", "equilibria", "exploring", "extending", "notation", "origami", "parts", "seeing",
+    "driving", "equilibria", "exploring", "extending", "importing",
+    "notation", "origami", "parts", "seeing",
     "switching",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]

@@ -1,5 +1,4 @@
-"""Numbers of a state that runs watch and that are asked for along them: what a line of a small
-table says is measured."""
+"""Numbers that runs watch, or that are computed along them, each given by a line of a table."""
 
 from __future__ import annotations
 
@@ -64,7 +63,7 @@ def site_number(site: int, column: int, sites: Sites, frames: Floats) -> float:
 
 @inner
 def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames: Floats) -> float:
-    """How hard an element that has just been asked pulls its two sites together."""
+    """The tension of an element between its two sites, from the load just computed."""
     s1, s2 = elements.what[e, ELEMENT_SITE1], elements.what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     d = sub(two.position, one.position)
@@ -75,7 +74,7 @@ def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames
 def push_of(
     e: int, measures: Measures, elements: Elements, joints: Joints, sites: Sites, frames: Floats
 ) -> float:
-    """What an element that has just been asked does along its coordinate."""
+    """The generalized force of an element on its coordinate, from the load just computed."""
     c = elements.what[e, ELEMENT_COORDINATE]
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     b = sites.body[s2]
@@ -105,7 +104,7 @@ def measure(
     k: int, t: float, y: Floats, measures: Measures, elements: Elements, joints: Joints,
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
 ) -> float:  # fmt: skip
-    """What line k of the measures says, at a state of which the frames are filled in."""
+    """The value of line k of the measures at a state whose frames are known."""
     kind, row = measures.what[k, MEASURED], measures.what[k, MEASURED_ROW]
     column = measures.what[k, MEASURED_COLUMN]
     if kind == STATE_NUMBER:
@@ -133,7 +132,7 @@ def measures_along(
     joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
-    """What all measures say at each row of a run (k, n)."""
+    """The values of all measures at each row of a run (k, n)."""
     for k in range(t.shape[0]):
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
@@ -149,8 +148,8 @@ def loads_along(
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats, power: Floats,
     wrenches: Floats, potentials: Floats,
 ) -> None:  # fmt: skip
-    """What the given elements together do to each body at each row (k, nb + 1, 6), and the
-    potential energy of each (k, n); callbacks give nothing."""
+    """The total load of the given elements on each body at each row (k, nb + 1, 6), and the
+    potential energy of each (k, n); callbacks give zero."""
     for k in range(t.shape[0]):
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])

@@ -1,4 +1,5 @@
-"""What may differ between two questions to one model: handed over beside it, and nobody else's."""
+"""`Conditions`: the inputs of an evaluation that may differ between two evaluations of one
+model."""
 
 from __future__ import annotations
 
@@ -32,7 +33,7 @@ class Conditions(NamedTuple):
 
 
 def new_conditions(coordinates: int, stops: int) -> Conditions:
-    """Room for them."""
+    """New arrays of conditions."""
     return Conditions(
         np.zeros(CONTROL_WIDTH),
         np.zeros(coordinates),
@@ -42,7 +43,7 @@ def new_conditions(coordinates: int, stops: int) -> Conditions:
 
 
 def begin_anew(conditions: Conditions, pivot: float) -> None:
-    """Forget time, angles, stops that hold, how rows are closed; the hook knows whom it asks."""
+    """Reset time, angles, stops that hold, and the parameters of closing rows; the hook stays."""
     conditions.control[:] = 0.0
     conditions.control[PIVOT_USED], conditions.control[EXPLICIT] = pivot, 1.0
     conditions.near[:] = 0.0

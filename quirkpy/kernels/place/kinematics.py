@@ -96,10 +96,10 @@ def sites_along(states: Floats, which: Ints, sites: Sites) -> Floats:
 
 @inner
 def next_to(near: float, angle: float) -> float:
-    """The angle, from -pi to pi, with the whole turns that bring it next to another.
+    """The angle in [-pi, pi] plus the whole turns that bring it nearest to another angle.
 
-    Half a turn from two: then with the turns that the other has, when it is a number of whole
-    turns."""
+    Halfway between two multiples of a turn it takes the turns of the other angle, if that is a
+    whole number of turns."""
     turns = (near - angle) / TURN_AROUND
     return angle + TURN_AROUND * (
         math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE)

@@ -1,5 +1,5 @@
-"""Where in a step something happens: crossings of the watched functions, located on the polynomial
-of the step."""
+"""Events within a step: crossings of the watched functions, located on the polynomial of the
+step."""
 
 from __future__ import annotations
 
@@ -41,9 +41,9 @@ from quirkpy.kernels.step.watch import (
     TRIAL,
     VALUE,
     Watch,
-    lies_in_places,
-    look_at_places,
+    is_kinematic,
     watch_functions,
+    watch_kinematics,
     watched_stops,
 )
 from quirkpy.kernels.tree.evaluation import Model, Scratch
@@ -81,7 +81,7 @@ SECTIONS, GOLDEN = 60, 0.6180339887498949
 
 @inner
 def crosses(before: float, after: float, direction: int) -> bool:
-    """Whether a function goes through zero the way that counts."""
+    """Whether a function crosses zero in the direction that counts."""
     return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
 
 
@@ -96,12 +96,12 @@ def value_within(
     table: Table,
     watch: Watch,
 ) -> float:
-    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to
-    a singular one.  Where places alone tell it, nothing else is asked for."""
+    """Watched function k at the fraction x of the step; for NEARNESS the distance from a singular
+    pose.  Where places alone tell it, nothing else is evaluated."""
     interpolate(x, run, table)
-    if k >= 0 and lies_in_places(k, model, conditions, watch):
+    if k >= 0 and is_kinematic(k, model, conditions, watch):
         fill_frames(run.states[WITHIN], scratch.frames)
-        look_at_places(k, model, conditions, scratch, watch)
+        watch_kinematics(k, model, conditions, scratch, watch)
         return watch.values[k, TRIAL]
     if k == NEARNESS:
         conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
@@ -158,8 +158,8 @@ def root_between(
 
 @inner
 def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, float]:
-    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its
-    value; (-1, inf) where that is at an end."""
+    """The place in (0, 1) and the value of the minimum of the cubic with these values and slopes at
+    0 and 1; (-1, inf) if the minimum lies at an end."""
     c3, c2 = r0 + r1 - 2.0 * (g1 - g0), 3.0 * (g1 - g0) - 2.0 * r0 - r1
     square = c2 * c2 - 3.0 * c3 * r0
     if square < 0.0:
@@ -182,11 +182,11 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 @inner
 def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
-    """The fraction of the step at which a pair of sensors that is apart at both ends may have met
-    within, or a joint have been at its stop; -1: nowhere.
+    """The fraction of the step at which two sensors that are apart at both ends may have met, or a
+    joint may have touched its stop; -1: nowhere.
 
-    Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
-    """
+    It is estimated by the cubic through the squared distance, or the clearance, and its rate at
+    both ends."""
     values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
     if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
         return -1.0
@@ -213,9 +213,9 @@ def least_between(
     table: Table,
     watch: Watch,
 ) -> tuple[float, float]:
-    """Where between a and b function k is least, by golden sections, and its value; or the first
-    place found where it is no more than `enough`, or where that is out of reach.  (How near a pose
-    comes to a singular one is always looked for to the end: where that is counts, too.)"""
+    """The minimum of function k between a and b, place and value, by golden sections; or the first
+    place found where it is at most `enough`, or where that is out of reach.  (The distance from a
+    singular pose is always followed to its minimum, whose place counts, too.)"""
     left, right, fl, fr, fa, fb = a, b, math.inf, math.inf, math.inf, math.inf
     for n in range(SECTIONS):
         if n == 0 or (n > 1 and fl < fr):
@@ -240,11 +240,12 @@ def least_between(
 def singular_pose(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:
-    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where
-    none is.
+    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER if
+    there is none.
 
-    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where
-    that stage is an end of the step, nearness falls from there into the step."""
+    The distance from a singular pose falls below SINGULAR and has a minimum near the stage with the
+    smallest distance; if that stage is an end of the step, the distance decreases from there into
+    the step."""
     nearest, k = (
         run.clock[NEAREST],
         np.int64(NEARNESS),
@@ -271,8 +272,8 @@ def singular_pose(
 
 @inner
 def rounding_of(k: int, run: Run, watch: Watch) -> float:
-    """What watched function k is off by the rounding of places: the clearance of a stop; 0 of all
-    that is no stop."""
+    """The rounding error of watched function k that follows from that of positions: for the
+    clearance of a stop; 0 for others."""
     far = 0.0
     if watch.what[k, KIND] == STOP:
         for i in range(run.out.shape[0]):
@@ -285,10 +286,11 @@ def past_rounding(
     b: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     table: Table, watch: Watch,
 ) -> tuple[float, float]:  # fmt: skip
-    """A fraction of the step, at most b, at which function k, that is zero at its beginning,
-    differs from zero by more than rounding, and its value there.
+    """A fraction of the step, at most b, at which function k, zero at the beginning, exceeds its
+    rounding error, and its value there.
 
-    Its rate does not tell: what is left from rest has one that is rounding."""
+    Its rate at the beginning does not decide the sign: for a motion from rest it is rounding
+    itself."""
     rounding = rounding_of(k, run, watch)
     a = min(b, TOGETHER / run.clock[STEP])
     fa = value_within(a, k, run, model, conditions, scratch, table, watch)
@@ -302,8 +304,8 @@ def past_rounding(
 def locate(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:
-    """The fraction of the step at which the first event happens (NEVER: none does); of each, in
-    column ROOT."""
+    """The fraction of the step at which the first event happens (NEVER: none), and for each
+    function its root in column ROOT."""
     values, made, first = watch.values, False, NEVER
     for k in range(values.shape[0]):
         values[k, ROOT] = NEVER

@@ -1,5 +1,5 @@
-"""What many states near each other answer: each is asked for accelerations, put onto its joints
-first, or as it is."""
+"""Accelerations and energies of many neighbouring states, each projected onto its joints; and
+accelerations of states as they are."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def respond(
     accelerations: Floats,
     energies: Floats,
 ) -> None:
-    """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k,
-    nb, 6) and potential energies (k,).  moved: room for what projection says (2,)."""
+    """Project states (k, nb + 1, STATE_WIDTH) onto their joints in place; their accelerations (k,
+    nb, 6) and potential energies (k,). moved: room for the result of projection (2,)."""
     for k in range(states.shape[0]):
         conditions.control[TIME] = t
         project(states[k], model, conditions, scratch, moved)

@@ -77,8 +77,8 @@ def total_mass(bodies: Floats) -> float:
 
 @inner
 def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches
-    its x axis; the distance as well."""
+    """Negative if site two is within reach of site one, faces it and, modulo the roll, is aligned
+    with its x axis; and the distance."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
     here, there = site_motion(one, model.sites, frames), site_motion(two, model.sites, frames)
@@ -97,10 +97,10 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
-def look_at_places(
+def watch_kinematics(
     k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:
-    """The value of a meeting, or of a stop as if it did not hold, into column TRIAL: by the
+    """The value of a meeting, or of a stop as if it were inactive, into column TRIAL: from the
     kinematics in the scratch alone."""
     if watch.what[k, KIND] == MEETING:
         watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
@@ -111,9 +111,9 @@ def look_at_places(
 
 
 @inner
-def lies_in_places(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
-    """Whether no acceleration has a say in watched function k: of a meeting, or a stop that is
-    free."""
+def is_kinematic(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
+    """Whether watched function k depends on positions and velocities alone: meetings, and inactive
+    stops."""
     if watch.what[k, KIND] != STOP:
         return watch.what[k, KIND] == MEETING
     s = watch.what[k, ONE]
@@ -153,7 +153,7 @@ def watch_functions(
         elif kind == PYTHON:
             asking = True
         else:
-            look_at_places(k, model, conditions, scratch, watch)
+            watch_kinematics(k, model, conditions, scratch, watch)
     if asking:
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):
@@ -171,8 +171,8 @@ def watched_stops(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them; 1
-    where a latch holds, which never lets go; `out` is room."""
+    """For stops that hold, the acceleration with which the coordinate would pass through the bound;
+    1 for a latch that holds, which never releases; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
@@ -205,9 +205,9 @@ def ask_together(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """Watched functions of stops of which each, let go alone, would still be held by the others:
-    all are let go, and hold again one by one, the most pressed first. Where any is pressed, one
-    that is neither pressed nor pulled is not let go."""
+    """Test stops each of which, released alone, would still be held by the others: all are
+    released, and hold again one by one, the most pressed first.  If any is pressed, those that are
+    neither pressed nor pulled are not released."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, ASKED] != 0:
@@ -238,8 +238,8 @@ def ask_together(
 
 @inner
 def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
-    solved for."""
+    """The acceleration with which the coordinate of stop s leaves it, from the accelerations just
+    computed."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
@@ -250,7 +250,8 @@ def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> f
 
 @inner
 def keep(watch: Watch, column: int) -> None:
-    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    """Store the values just computed as those of the beginning (VALUE) or of the end (NOW) of a
+    step."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, column] = values[k, TRIAL]
@@ -260,7 +261,7 @@ def keep(watch: Watch, column: int) -> None:
 
 @inner
 def go_on(watch: Watch) -> None:
-    """The end of a step becomes the beginning of the next."""
+    """Make the end of a step the beginning of the next."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, VALUE] = values[k, NOW]

@@ -96,6 +96,8 @@ def _addresses(t: Tables) -> Ints:
     """Where the machine code of each element's law is, compiled in this process; 0: it has none
     (ne,)."""
     out = np.zeros(len(t.element_kind), dtype=np.int64)
+    if not ((t.element_kind == LAW) | (t.element_kind == JOINT_LAW)).any():
+        return out
     for e in np.flatnonzero(t.element_kind == LAW):
         from quirkpy.kernels.users.laws import address_of  # only then: it needs these arrays
 
@@ -113,6 +115,8 @@ def _addresses(t: Tables) -> Ints:
 
 def _spans(t: Tables) -> Ints:
     """Of each schedule its first and last knot, or part; its kind; where its formula is."""
+    if not len(t.schedule_kind):
+        return _columns(*(t.schedule_kind for _ in range(4)))
     made = t.schedule_parts[:, 0] >= 0
     knots = np.stack([t.schedule_knot[:-1], t.schedule_knot[1:] - 1], axis=1)
     first, last = np.where(made[:, None], t.schedule_parts, knots).T
@@ -130,6 +134,8 @@ def _row_bodies(t: Tables) -> Ints:
     """Bodies on which each row acts, and those of its second coordinate (4, nr)."""
     relates, ends = t.row_kind == RELATION_ROW, (t.joint_site1, t.joint_site2)
     one, two = t.row_joint.copy(), np.full(len(t.row_joint), -1)
+    if not relates.any():
+        return np.array([*(t.site_body[sites[one]] for sites in ends), two, two])
     one[relates] = t.coordinate_joint[t.row_axis1[relates]]
     pairs = np.flatnonzero(relates & (t.row_axis2 >= 0))
     two[pairs] = t.coordinate_joint[t.row_axis2[pairs]]

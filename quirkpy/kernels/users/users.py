@@ -84,6 +84,8 @@ def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     stand."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    if not len(rows):
+        return []
     own = t.row_kind[rows] == CALLBACK_ROW
     if not own.any():
         return []
@@ -98,6 +100,8 @@ def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
     stand."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    if not len(rows):
+        return []
     by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
     if not len(by_time):
         return []
@@ -388,6 +392,8 @@ def forces_to_compare(selection: Selection) -> list[Force]:
     t = selection.tables
     kinds = t.element_kind[selection.elements]
     own = selection.elements[(kinds == CALLBACK) | (kinds == LAW)]
+    if not len(own):
+        return []
     some = [t.forces[k] for k in np.unique(t.element_force[own])]
     both = [force for force in some if force.gives("load") and force.gives("potential")]
     return [force for force in both if not isinstance(force, JointLaw)]  # they compare themselves

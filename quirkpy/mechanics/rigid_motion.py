@@ -294,7 +294,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
         elif _nothing_pulls(engine, at.t, bent, felt, mine) and not _meets_a_pull(
-            engine, at.t, rows, mine
+            engine, at.t, rows, mine, base
         ):
             turns = _nothing_turns(engine, at.t, bent, felt, mine)
             out = _fit(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
@@ -392,15 +392,16 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
     return _is_equal_within_rounding(here, there)
 
 
-def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
-    """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of
-    users, and those between it and what stands elsewhere, are asked on the way.  (Uniform and
-    orbital fields have no second end.)"""
+def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools, base: Floats) -> bool:
+    """Whether a group that drifts freely, or begins to fall as the accelerations `base` say, will
+    meet what pulls it, as far as `AHEAD`: forces of users, and those between it and what stands
+    elsewhere, are asked on the way.  (Uniform and orbital fields have no second end.)"""
     tables, acting = engine.selection.tables, engine.selection.elements
     mass = tables.body_mass[mine]
     velocity = mass @ velocities_of(rows)[mine] / mass.sum()
-    speed = float(np.linalg.norm(velocity))
-    if speed <= DRIFTS_NOT or has_kind(engine.selection, TURNING):
+    way = velocity if np.linalg.norm(velocity) > DRIFTS_NOT else mass @ linear_of(base)[mine]
+    length = float(np.linalg.norm(way))
+    if length <= DRIFTS_NOT or has_kind(engine.selection, TURNING):
         return False
     ends = np.stack(
         [tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]]
@@ -410,7 +411,7 @@ def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     if not (ties.any() or has_kind(engine.selection, ANYWHERE)):
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
-    positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (velocity / speed)
+    positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (way / length)
     felt = accelerations(engine, t, ahead)
     return not _is_equal_within_rounding(felt[:1], felt[1:])
 

@@ -33,7 +33,7 @@ class Known:
         self.told: dict[Any, Node] = {}
 
     def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
-        """The node that a record describes, and whether it is new: the first that it matches,
+        """The node that a record describes, and whether it is a new one: the first that it matches,
         so that the same record describes the same node ever after."""
         key = tuple(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
         if key in self.told:
@@ -45,7 +45,7 @@ class Known:
         return node, new
 
     def _find(self, record: dict[str, Any]) -> tuple[Node, bool]:
-        """The node that a record describes which is not remembered, and whether it is new."""
+        """The node that a record describes which is not remembered, and whether it is a new one."""
         node = node_of(record, len(self.nodes), self.study.system.bodies)
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance

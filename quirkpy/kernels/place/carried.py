@@ -1,5 +1,5 @@
-"""Rigid motion of the whole: the velocities that it gives to bodies, and accelerations and kinetic
-energy relative to it."""
+"""Rigid motion of the whole: the velocities that it gives to bodies, accelerations relative to it,
+and the mean motion of bodies beside it."""
 
 from __future__ import annotations
 
@@ -51,9 +51,9 @@ def feel(
     states: Floats, centre: Floats, velocity: Floats, acceleration: Floats, turning: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
-    """Replace accelerations (k, n, 6) in states, whose first n rows are those of the bodies (k, n +
-    m, STATE_WIDTH), by the rates of velocities relative to the rigid motion of the whole, in its
-    axes."""
+    """Replace accelerations (k, n, 6) in states (k, n + m, STATE_WIDTH), whose first n rows are
+    those of the bodies, by the rates of velocities relative to the rigid motion of the whole, in
+    its axes."""
     for i in range(states.shape[0]):
         rows = states[i]
         for k in range(out.shape[1]):
@@ -100,7 +100,7 @@ def displace_bodies(
     rows: Floats, displaced: Floats, centre: Floats, velocity: Floats, turning: Floats, out: Floats
 ) -> None:
     """States (k, n, STATE_WIDTH) displaced from one (n, STATE_WIDTH) by (k, n, 6), in N and by
-    rotation vectors in body axes, with the velocities of the rigid motion of the whole."""
+    rotation vectors in body axes, which move as the whole carries them."""
     for i in range(displaced.shape[0]):
         state, moved = out[i], displaced[i]
         for k in range(rows.shape[0]):
@@ -115,7 +115,7 @@ def displace_bodies(
 
 @inner
 def moments_about(rows: Floats, k: int, bodies: Floats, arm: Vec) -> Sym:
-    """Moments of inertia of body k about a point, in N; arm: from there to its mass centre."""
+    """Moments of inertia of body k about a point from which it lies at an arm, in N."""
     own, q, m = sym6(bodies, k, MOMENTS), get4(rows, k, Q), bodies[k, MASS]
     back = q[0], -q[1], -q[2], -q[3]
     x, y, z = (
@@ -147,8 +147,8 @@ def drift_of(rows: Floats, bodies: Floats, groups: Ints, g: int) -> tuple[Vec, V
 def turning_of(
     rows: Floats, bodies: Floats, groups: Ints, g: int, centre: Vec, velocity: Vec
 ) -> Vec:
-    """The angular velocity of a rigid body with the inertia of group g and its angular momentum
-    about the mass centre."""
+    """The angular velocity that a rigid body would have, with the angular momentum of group g about
+    its mass centre."""
     momentum, sums = ZERO, (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     for k in range(bodies.shape[0]):
         if groups[k] == g:
@@ -162,10 +162,10 @@ def turning_of(
 
 
 @inner
-def relative_energy(
+def liveliness(
     rows: Floats, k: int, bodies: Floats, centre: Vec, velocity: Vec, turning: Vec
 ) -> float:
-    """Kinetic energy of body k relative to a rigid motion [J]."""
+    """Kinetic energy of body k beside a rigid motion [J]."""
     arm = sub(get3(rows, k, R), centre)
     v = sub(sub(get3(rows, k, V), velocity), cross(turning, arm))
     w = sub(get3(rows, k, OMEGA), turn_to_body(rows, k, turning))
@@ -178,15 +178,15 @@ def kinetic_beside(
     states: Floats, bodies: Floats, groups: Ints, turned: Bools, out: Floats
 ) -> None:
     """Kinetic energy [J] (k,) of states, whose first rows are those of the bodies (k, n + m,
-    STATE_WIDTH), relative to the rigid motions of groups.  groups: the number of that of each body,
-    -1 for energy in N (n,); turned: whether the rotation of a group is subtracted as well as its
-    translation."""
+    STATE_WIDTH), beside how groups move as rigid bodies.  groups: of each body the number, or -1
+    where it moves beside nothing (n,); turned: whether the turning of a group is taken off, beside
+    its drift."""
     for i in range(states.shape[0]):
         rows = states[i]
         out[i] = 0.0
         for k in range(bodies.shape[0]):
             if groups[k] < 0:
-                out[i] += relative_energy(rows, k, bodies, ZERO, ZERO, ZERO)
+                out[i] += liveliness(rows, k, bodies, ZERO, ZERO, ZERO)
         for g in range(turned.shape[0]):
             centre, velocity = drift_of(rows, bodies, groups, g)
             turning = ZERO
@@ -194,4 +194,4 @@ def kinetic_beside(
                 turning = turning_of(rows, bodies, groups, g, centre, velocity)
             for k in range(bodies.shape[0]):
                 if groups[k] == g:
-                    out[i] += relative_energy(rows, k, bodies, centre, velocity, turning)
+                    out[i] += liveliness(rows, k, bodies, centre, velocity, turning)

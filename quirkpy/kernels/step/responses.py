@@ -1,5 +1,5 @@
-"""Accelerations and energies of many neighbouring states, each projected onto its joints; and
-accelerations of states as they are."""
+"""Accelerations and energies of many neighbouring states, each projected onto its joints, or as it
+is."""
 
 from __future__ import annotations
 

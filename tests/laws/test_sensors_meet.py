@@ -14,6 +14,8 @@ from tests.motion import TIGHT
 from tests.truths.test_hinged_cubes import A, B, cubes
 
 SIDE, REACH, ALIGNMENT = 0.1, 1e-3, 1e-2
+#: Evaluations that the polynomial of a step takes at most.
+DENSE = 4
 #: A fixed step [s] in which no pair passes its range unseen.
 SHORT = 0.02
 
@@ -181,7 +183,7 @@ def test_a_visit_of_milliseconds_within_a_step_of_a_second(
     gap: float, meets: bool, backwards: bool
 ) -> None:
     """Steps of a motion in a straight line grow tenfold; within reach the ball is for 1.7 or 0.3
-    ms.  To look for a visit no acceleration is asked for."""
+    ms.  Where in the step it is takes a polynomial, and no further accelerations."""
     system = flying_by(gap, backwards)
     run, alone = system.simulate(2.0, stop=[qp.SensorsMeet()]), system.simulate(2.0)
     assert np.diff(alone.t).max() > 0.5
@@ -190,7 +192,7 @@ def test_a_visit_of_milliseconds_within_a_step_of_a_second(
         assert run.t[-1] == pytest.approx(1.0 - math.sqrt(REACH**2 - gap**2), abs=1e-10)
     else:
         assert run.stop is qp.Stop.END
-        assert run.counts == alone.counts
+        assert run.counts.evaluations <= alone.counts.evaluations + DENSE
 
 
 def test_a_stop_that_holds_from_the_start_leaves_a_pair_on_the_rim_in_range() -> None:

@@ -181,7 +181,10 @@ class Engine:
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection, self.labels, self.states = selection, layout.labels, layout.states
         self.model = layout.model
-        self.conditions = new_conditions(len(layout.packed.coordinates), len(layout.stops.what))
+        packed = layout.packed
+        self.conditions = new_conditions(
+            len(packed.coordinates), len(layout.stops.what), len(packed.elements.what)
+        )
         self.scratch = Scratch(
             ground_frames(n),
             zero_vectors(n + 1),

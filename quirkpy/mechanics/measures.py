@@ -55,7 +55,7 @@ from quirkpy.mechanics.holding import Holders
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.body import Site
 from quirkpy.parts.part import PartError, parts_within
-from quirkpy.tables.tables import CALLBACK, PAIR, STOP, Selection, Tables
+from quirkpy.tables.tables import CALLBACK, PAIR, STOP, STRETCH, Selection, Tables
 
 XYZ = "x", "y", "z"
 WXYZ = "w", "x", "y", "z"
@@ -310,7 +310,7 @@ def _of_forces(tables: Tables) -> Iterator[tuple[str, Measure]]:
             yield f"{force.name}.press", _of_press(force.name)
             continue
         yield f"{force.name}.energy", Measure("J", partial(_energy_of_force, f), acts=True)
-        if len(mine) == 1 and kinds == {PAIR}:
+        if (kinds == {PAIR} and len(mine) == 1) or kinds == {PAIR, STRETCH}:
             e = mine[0]
             yield f"{force.name}.length", _of_element("m", (ELEMENT_LENGTH, e, 0), f)
             yield f"{force.name}.length.rate", _of_element("m/s", (ELEMENT_LENGTH, e, 1), f)

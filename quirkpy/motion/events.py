@@ -11,6 +11,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER
+from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.kernels.base.states import zero_rows
 from quirkpy.kernels.step.watch import (
     ENERGY,
@@ -18,6 +19,7 @@ from quirkpy.kernels.step.watch import (
     MEETING,
     PYTHON,
     REST,
+    ROPE,
     STOP,
     VALUES_WIDTH,
     WHAT_WIDTH,
@@ -40,6 +42,7 @@ from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
+from quirkpy.tables.tables import PAIR
 
 #: Which crossings count, as kernels say it.
 DIRECTIONS = {"falling": -1, "rising": 1, "both": 0}
@@ -55,6 +58,13 @@ class StopReached(NamedTuple):
     terminal: bool = False
 
 
+class RopeTurned(NamedTuple):
+    """A rope or string that becomes taut, or slack."""
+
+    name: str
+    terminal: bool = False
+
+
 #: What of which event: its number among those of a run, and the sensors, if it is about a pair.
 WatchedKey: TypeAlias = tuple[int, tuple[str, ...]]
 
@@ -63,7 +73,7 @@ class Watched(NamedTuple):
     """One watched function: the event that it belongs to, its line in the kernels' table, its
     sensors, and what compiled code measures for it."""
 
-    event: Event | StopReached
+    event: Event | StopReached | RopeTurned
     line: tuple[int, int, int, int, int]
     numbers: tuple[float, float, float]
     sensors: tuple[str, ...] = ()
@@ -79,8 +89,9 @@ def watched_function(
 
 
 def watched_in(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """All that a run watches: what its events ask for, and the stops that act."""
-    return [*watched_functions(entry, selection, events), *watched_stops(entry.layout)]
+    """All that a run watches: what its events ask for, and the stops and ropes that act."""
+    own = [*watched_stops(entry.layout), *watched_ropes(entry.layout)]
+    return [*watched_functions(entry, selection, events), *own]
 
 
 def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
@@ -204,6 +215,16 @@ def watched_stops(layout: Layout) -> list[Watched]:
         event = StopReached(label.rsplit(" ", 1)[0], joints[layout.stops.what[k, STOP_JOINT]])
         out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
     return out
+
+
+def watched_ropes(layout: Layout) -> list[Watched]:
+    """One function for each rope that acts; what it does changes where that crosses zero."""
+    t, acting = layout.selection.tables, layout.selection.elements
+    pairs = acting[t.element_kind[acting] == PAIR]
+    return [
+        Watched(RopeTurned(t.force_names[t.element_force[e]]), (ROPE, e, 0, -1, 0), (0.0, 0.0, 0.0))
+        for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0].tolist()
+    ]
 
 
 def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:

@@ -61,12 +61,11 @@ def driven_pair(
     numbers, what = elements.numbers, elements.what
     stiffness, harder = in_time(0, SCHEDULE1, t, e, elements, schedules)
     rest, longer = in_time(1, SCHEDULE2, t, e, elements, schedules)
-    s1, s2, rope = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2], numbers[e, 3] != 0.0
+    s1, s2 = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     stretch = norm(sub(two.position, one.position)) - rest
-    if stretch > 0.0 or not rope:
-        power[INTO] += (0.5 * harder * stretch - stiffness * longer) * stretch
-    return pull_together(wrench, stiffness, rest, numbers[e, 2], rope, s1, s2, sites, frames, power)
+    power[INTO] += (0.5 * harder * stretch - stiffness * longer) * stretch
+    return pull_together(wrench, stiffness, rest, numbers[e, 2], s1, s2, sites, frames, power)
 
 
 @inner

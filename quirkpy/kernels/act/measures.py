@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from quirkpy.kernels.act.loads import applied_loads
+from quirkpy.kernels.act.ropes import IS_ROPE, tension_of, way_of
 from quirkpy.kernels.base.arrays import (
     COORDINATE_KIND,
     COORDINATE_SITE1,
@@ -30,8 +31,8 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 #: What is measured: a number of the state, its row and column; value or rate (column 0 or 1) of a
-#: coordinate, its number; position, velocity or spin of a site (columns 0 to 8), its row; distance
-#: or its rate (column 0 or 1) of the two sites of an element; what an element pulls with, along its
+#: coordinate, its number; position, velocity or spin of a site (columns 0 to 8), its row; length
+#: of the way of an element, or its rate (column 0 or 1); what an element pulls with, along its
 #: two sites; what it does along its coordinate.
 (
     STATE_NUMBER, COORDINATE_NUMBER, SITE_NUMBER, ELEMENT_LENGTH, ELEMENT_PULL, ELEMENT_PUSH
@@ -63,7 +64,8 @@ def site_number(site: int, column: int, sites: Sites, frames: Floats) -> float:
 
 @inner
 def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames: Floats) -> float:
-    """The tension of an element between its two sites, from the load just computed."""
+    """The tension of an element between its two sites, which is no rope, from the load just
+    computed."""
     s1, s2 = elements.what[e, ELEMENT_SITE1], elements.what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     d = sub(two.position, one.position)
@@ -88,18 +90,6 @@ def push_of(
 
 
 @inner
-def measure_distance(
-    e: int, column: int, elements: Elements, sites: Sites, frames: Floats
-) -> float:
-    """Distance of the two sites of an element, or its rate."""
-    one = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
-    two = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
-    d = sub(two.position, one.position)
-    length = norm(d)
-    return length if column == 0 else dot(along(d, length), sub(two.velocity, one.velocity))
-
-
-@inner
 def measure(
     k: int, t: float, y: Floats, measures: Measures, elements: Elements, joints: Joints,
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
@@ -115,7 +105,10 @@ def measure(
     if kind == SITE_NUMBER:
         return site_number(row, column, measures.sites, frames)
     if kind == ELEMENT_LENGTH:
-        return measure_distance(row, column, elements, sites, frames)
+        length, pace = way_of(row, elements, sites, frames)
+        return length if column == 0 else pace
+    if kind == ELEMENT_PULL and elements.numbers[row, IS_ROPE] != 0.0:
+        return tension_of(t, row, elements, schedules, sites, frames)
     measures.one[0] = row
     applied_loads(
         t, measures.one, elements, joints, schedules, bodies, sites, frames, measures.wrench,

@@ -37,6 +37,7 @@ from quirkpy.kernels.step.watch import (
     NOW,
     ONE,
     ROOT,
+    ROPE,
     STOP,
     TRIAL,
     VALUE,
@@ -99,27 +100,21 @@ def value_within(
     """Watched function k at the fraction x of the step; for NEARNESS the distance from a singular
     pose.  Where places alone tell it, nothing else is evaluated."""
     interpolate(x, run, table)
+    t = run.clock[T] + x * run.clock[STEP]
     if k >= 0 and lies_in_places(k, model, conditions, watch):
+        conditions.control[TIME] = t
         fill_frames(run.states[WITHIN], scratch.frames)
         look_at_places(k, model, conditions, scratch, watch)
         return watch.values[k, TRIAL]
     if k == NEARNESS:
-        conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
+        conditions.control[TIME] = t
         project(run.states[WITHIN], model, conditions, scratch, run.room)
-    accelerate(run.clock[T] + x * run.clock[STEP], WITHIN, run, model, conditions, scratch)
+    accelerate(t, WITHIN, run, model, conditions, scratch)
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
     watch_functions(run.states[WITHIN], run.out, model, conditions, scratch, watch)
-    watched_stops(
-        run.clock[T] + x * run.clock[STEP],
-        run.states[WITHIN],
-        model,
-        conditions,
-        scratch,
-        watch,
-        run.out,
-    )
+    watched_stops(t, run.states[WITHIN], model, conditions, scratch, watch, run.out)
     return watch.values[k, TRIAL]
 
 
@@ -182,13 +177,14 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 @inner
 def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
-    """The fraction of the step at which two sensors that are apart at both ends may have met, or a
-    joint may have touched its stop; -1: nowhere.
+    """The fraction of the step at which two sensors that are apart at both ends may have met, a
+    joint may have touched its stop, or a rope have been slack or taut; -1: nowhere.
 
-    It is estimated by the cubic through the squared distance, or the clearance, and its rate at
-    both ends."""
+    It is estimated by the cubic through the squared distance, the clearance, or what is left of a
+    phase, and its rate at both ends."""
     values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
-    if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+    apart = values[k, VALUE] > 0.0 and values[k, NOW] > 0.0
+    if not apart or (kind != MEETING and kind != STOP and kind != ROPE):
         return -1.0
     if kind == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:
         return -1.0

@@ -53,6 +53,7 @@ from quirkpy.kernels.step.jumps import (
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
 from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.step.ropes import begin_ropes, switch_ropes, turn_ropes
 from quirkpy.kernels.step.steps import (
     ACROSS,
     ALLOWED,
@@ -106,8 +107,8 @@ from quirkpy.kernels.step.watch import (
     KIND,
     MEETING,
     NOW,
+    OWN_FUNCTIONS,
     ROOT,
-    STOP,
     TERMINAL,
     VALUE,
     Watch,
@@ -180,6 +181,7 @@ def begin(
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
+    begin_ropes(run, model, conditions, scratch, watch)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     possible = scratch.report[CONTRADICTION] <= max(
         LEAST_DEMAND, CONTRADICTORY * scratch.report[TARGET]
@@ -318,7 +320,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
-            if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
+            if watch.what[k, KIND] not in OWN_FUNCTIONS:  # noted when it is clear what they do
                 note(t, CROSSED, k, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
@@ -352,7 +354,7 @@ def accept(
     as a row.  Returns whether the run is over, with the reason in counts[ANSWER]: the number of a
     stop that contradicts a drive, UNHELD, NO_NUMBERS, or FIT; if nothing is stored and the step
     must be repeated it is AGAIN."""
-    over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
+    over, turned, first, x, weak, clock = False, False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     noted, jumped = run.counts[NOTED], run.counts[JUMPED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
@@ -383,6 +385,7 @@ def accept(
         over = note_events(t, first, run, rows, watch)
         remember_before(NOW, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
+        turned = turn_ropes(t, first, run, model, conditions, scratch, watch, rows)
         over = tell_jumps(t, NOW, run, rows, watch) or over
     if not finite(run.lines, END):
         run.counts[NOTED], run.counts[JUMPED] = noted, jumped
@@ -399,6 +402,9 @@ def accept(
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
         run.counts[STEPS] += 1
+        if turned and table.counts[EXTRA] >= 0 and clock[FIXED] == 0.0 and t < clock[T_END]:
+            # what was a good step before a rope has turned need be none after it
+            clock[H] = min(clock[H], first_step(run, model, conditions, scratch, table))
     return over or run.counts[ANSWER] != FIT
 
 
@@ -505,6 +511,7 @@ def pass_knot(
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     before = energy_of(model, scratch)
     clock[ASKED_UNTIL] = np.inf
+    switch_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     work = energy_of(model, scratch) - before
     run.states[BEGIN, n, INTO] += work

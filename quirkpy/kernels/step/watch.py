@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.measures import Measures, measure
+from quirkpy.kernels.act.ropes import phase_lasts
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
@@ -18,6 +19,7 @@ from quirkpy.kernels.place.sites import site_axis, site_motion
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
+    elements_at,
     evaluate,
     free_of_stop,
     joints_at,
@@ -31,15 +33,17 @@ from quirkpy.maths.types import Floats, Ints
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
 #: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
-#: compared with.
-REST, ENERGY, MEETING, PYTHON, STOP, MEASURE = range(6)
+#: compared with.  ROPE: one = number of the element; how long it goes on doing what it does.
+REST, ENERGY, MEETING, PYTHON, STOP, MEASURE, ROPE = range(7)
+#: What happens to parts of the system, which is told when it is clear what that does.
+OWN_FUNCTIONS = STOP, ROPE
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
 # asked about; where in the step it crosses zero; for meetings the square of the distance and its
-# rate, for stops the clearance and its rate, at the same three states; just before a jump, 0: not
-# known.
+# rate, for stops the clearance and its rate, for ropes what is left of a phase and its rate, at the
+# same three states; just before a jump, 0: not known.
 VALUE, NOW, TRIAL, ROOT, GAP, BEFORE, VALUES_WIDTH = 0, 1, 2, 3, 4, 10, 11
 
 
@@ -100,22 +104,29 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 def look_at_places(
     k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:
-    """The value of a meeting, or of a stop as if it did not hold, into column TRIAL: by the
-    kinematics in the scratch alone."""
+    """The value of a meeting, of a rope, or of a stop as if it did not hold, into column TRIAL: by
+    the kinematics in the scratch alone, and the time of the conditions."""
     if watch.what[k, KIND] == MEETING:
         watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+        return
+    if watch.what[k, KIND] == ROPE:
+        value, gap, rate = phase_lasts(
+            conditions.control[TIME], watch.what[k, ONE], elements_at(model, conditions),
+            model.schedules, model.sites, scratch.frames,
+        )  # fmt: skip
     else:
-        free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
-        watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
-        watch.values[k, TRIAL] = free
+        gap, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
+        value = gap
+    watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = gap, rate
+    watch.values[k, TRIAL] = value
 
 
 @inner
 def lies_in_places(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
-    """Whether no acceleration has a say in watched function k: of a meeting, or a stop that is
-    free."""
+    """Whether no acceleration has a say in watched function k: of a meeting, a rope, or a stop that
+    is free."""
     if watch.what[k, KIND] != STOP:
-        return watch.what[k, KIND] == MEETING
+        return watch.what[k, KIND] == MEETING or watch.what[k, KIND] == ROPE
     s = watch.what[k, ONE]
     latched = model.stops.numbers[s, LATCH] != 0.0 and is_latched(s, model.stops, conditions)
     return not latched and conditions.stops[s, HOLDS] == 0

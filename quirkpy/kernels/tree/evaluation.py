@@ -97,6 +97,12 @@ def joints_at(model: Model, conditions: Conditions) -> Joints:
 
 
 @woven
+def elements_at(model: Model, conditions: Conditions) -> Elements:
+    """The elements, with what ropes are told to do."""
+    return Elements(model.elements.what, model.elements.numbers, conditions.phases)
+
+
+@woven
 def evaluate_here(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
@@ -104,8 +110,9 @@ def evaluate_here(
     conditions.control[TIME] = t
     fill_frames(y, scratch.frames)
     applied_loads(
-        t, model.acting, model.elements, joints_at(model, conditions), model.schedules,
-        model.bodies, model.sites, scratch.frames, scratch.wrench, scratch.potential, scratch.power,
+        t, model.acting, elements_at(model, conditions), joints_at(model, conditions),
+        model.schedules, model.bodies, model.sites, scratch.frames, scratch.wrench,
+        scratch.potential, scratch.power,
     )  # fmt: skip
     if conditions.hook[PARTS] != 0:
         ask(conditions.hook, LOADS)
@@ -175,10 +182,11 @@ def solve_here(
     that stops every slip."""
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
-    hang_bodies(tree.nodes, model.sites, frames, work)
+    hang_bodies(tree, model.sites, frames, work)
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
-        aim(tree, model.sites, frames, work, keep, of_gap, of_slip)
-    backward(tree, model.sites, frames, work, general)
+        joints = joints_at(model, conditions)
+        aim(tree, model.rows, joints, model.sites, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.rows, model.sites, frames, work, general)
     forward(tree.nodes, work, general)
     centres(frames, work, keep, model.bodies.shape[0])
     if scratch.rows.shape[0] > 0:

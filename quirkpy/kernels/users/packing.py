@@ -20,7 +20,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.joint_laws import JointLaw
 from quirkpy.parts.law import CompiledForce
 from quirkpy.tables.compile import site_line
-from quirkpy.tables.tables import ANGLE, FORMULA, JOINT_LAW, LAW, RELATION_ROW, Tables
+from quirkpy.tables.tables import ANGLE, FORMULA, JOINT_LAW, LAW, RELATION_ROW, SCREW, Tables
 
 
 def pack(t: Tables) -> Packed:
@@ -66,13 +66,14 @@ def _pack(t: Tables) -> Packed:
                 _addresses(t),
             ),
             t.element_numbers.copy(),
+            np.zeros(len(t.element_kind), dtype=np.int64),
         ),
         Schedules(
             _spans(t),
             np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
         ),
         np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
-        _columns(t.freedom_kind, t.freedom_axis),
+        _columns(t.freedom_kind, t.freedom_axis, t.freedom_site),
         _columns(
             *body,
             t.joint_site1,
@@ -80,8 +81,17 @@ def _pack(t: Tables) -> Packed:
             t.joint_freedom[:-1],
             np.diff(t.joint_freedom),
             t.joint_in_tree,
+            _threads(t),
         ),
     )
+
+
+def _threads(t: Tables) -> Ints:
+    """The row by which each joint that is a screw moves on; -1: it is none (nj,)."""
+    screws = np.zeros(len(t.joint_site1), dtype=bool)
+    owner = np.repeat(np.arange(len(screws)), np.diff(t.joint_freedom))
+    screws[owner[t.freedom_kind == SCREW]] = True
+    return np.where(screws, t.joint_row[1:] - 1, -1)
 
 
 def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sites:

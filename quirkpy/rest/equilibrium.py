@@ -190,9 +190,7 @@ class Conclusion(NamedTuple):
 
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
-    neutral = tuple(
-        _describe_whole(around, direction) for direction in around.whole.directions(around.rows)
-    )
+    neutral = _describe_whole(around)
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
     if forms is None:
@@ -340,17 +338,20 @@ def judge_branches(around: Vicinity, crossing: Crossing) -> Conclusion:
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
+    if not np.iscomplexobj(direction):
+        return _describe(around, around.shapes(direction[None])[0], eigenvalue)
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
-    whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
-    return _describe(around, whole, eigenvalue)
+    return _describe(around, real + 1j * imaginary, eigenvalue)
 
 
-def _describe_whole(around: Vicinity, direction: Floats) -> Mode:
-    """A motion of the whole (n, 6), which no coordinate follows, described."""
-    still = around.rows.copy()
-    speeds_of(still)[:] = direction
+def _describe_whole(around: Vicinity) -> tuple[Mode, ...]:
+    """The motions of the whole, which no coordinate follows, described."""
+    if not len(around.carried):
+        return ()
+    still = np.repeat(around.rows[None], len(around.carried), axis=0)
+    speeds_of(still)[:] = around.carried
     every = around.entry.expand(with_ledger(still))
-    return _describe(around, np.asarray(speeds_of(bodies_of(every))), 0j)
+    return tuple(_describe(around, shape, 0j) for shape in speeds_of(bodies_of(every)))
 
 
 def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
@@ -359,7 +360,7 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
         shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
-    if not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
+    if np.iscomplexobj(shape) and not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
         shape = shape.real
     moving = tuple(
         f"{name} {'turns' if turns >= goes else 'moves'}"

@@ -28,6 +28,7 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
+from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
@@ -106,9 +107,11 @@ class Multibody(System):
         rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve"
         scales the motion within each island after each step so that energy + dissipated - work
         stays what it was; momenta are left alone.  method: "dop853", or "rk45" for loose
-        tolerances; "radau", "bdf" or "lsoda" for stiff systems.  step: a fixed step [s] instead of
-        error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.
-        progress: called with the time reached, now and then; None: on a terminal, a run of more
+        tolerances; "radau", implicit, for stiff systems; "auto": "dop853", until steps turn out to
+        be bound by stability, then "radau" as long as that takes less effort (events tell from
+        when on).  step: a fixed step [s] instead of error control, of the first two.  keep: "all"
+        steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time
+        reached, now and then; None: on a terminal, a run of more
         than two seconds shows how far it has come; False: nothing is shown."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
@@ -124,8 +127,8 @@ class Multibody(System):
         selections: Sequence[Chosen] | None = None, *, duration: float, threads: int = 1,
         samples: Sequence[float] | None = None, chunk: int = 10_000, rtol: float = 1e-8,
         atol: float = 1e-10, stop: Sequence[Event] = (), drift: Drift = "project",
-        energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
-        max_steps: int | None = None, progress: Progress = None,
+        energy: EnergyControl = "free", method: Method | StiffMethod = "dop853",
+        step: float | None = None, max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Runs:  # fmt: skip
         """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
@@ -148,7 +151,7 @@ class Multibody(System):
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
         duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (),
-        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "dop853",
+        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "auto",
         keep: Keep | int = "all", progress: Progress = None,
     ) -> Equilibrium:  # fmt: skip
         """Move until everything rests, polish that to rounding, and certify whether it lasts (see
@@ -160,8 +163,8 @@ class Multibody(System):
         its motion is this share of the fastest that it has had, and cannot leave the well of a
         stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
         evaluations: bounds of the effort; steps that are refused come on top of the second.  stop:
-        events that end the motion before.  Rest is that of the bodies beside the drift or the
-        turning of the whole, where nothing outside keeps it."""
+        events that end the motion before.  method: as in `simulate`.  Rest is that of the bodies
+        beside the drift or the turning of the whole, where nothing outside keeps it."""
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(
@@ -199,6 +202,15 @@ class Multibody(System):
         places around are searched for passes from which a way leads down to the bottom (see
         `equilibria`)."""
         return search.saddle(freeze_commands(self, "saddle"), equilibrium, directions)
+
+    def branches(self, state: State | None = None) -> tuple[AllowedMotion, ...]:
+        """The motions that a pose allows: of an ordinary one that of all its freedoms, of a
+        singular one those that meet there, such as the parallelogram and the crossed form of a flat
+        four-bar.  Velocities and stops are left out.  The order depends on the pose, the joints and
+        what pulls there."""
+        at = self.initial if state is None else state
+        self.check_state("branches", at)
+        return branches(freeze_commands(self, "branches").clusters, at)
 
     def linearize(
         self,

@@ -54,7 +54,7 @@ OF_USERS_CODE = LAW, JOINT_LAW
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
 NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
-TURN, SLIDE = 0, 1
+TURN, SLIDE, SCREW = range(3)
 #: schedule_kind: given by knots, of which a step may leap over none; by formulas; and what is made
 #: of other schedules.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
@@ -95,8 +95,9 @@ class Tables(FrozenRecord):
     joint_needs: Ints  # joints without which it does not act; -1: none (nj, 2)
     joint_freedom: Ints  # freedoms of joint j: joint_freedom[j] .. joint_freedom[j + 1] (nj + 1,)
     joint_in_tree: Ints  # NOT_IN_TREE, ONWARDS or BOTH_WAYS (nj,)
-    freedom_kind: Ints  # TURN or SLIDE (nf,)
-    freedom_axis: Ints  # axis of site 1: 0 1 2 (nf,)
+    freedom_kind: Ints  # TURN, SLIDE or SCREW (nf,)
+    freedom_axis: Ints  # axis of its site: 0 1 2 (nf,)
+    freedom_site: Ints  # 0: the axis belongs to site 1, 1: to site 2 (nf,)
 
     coordinate_joint: Ints  # (nc,)
     coordinate_kind: Ints  # ANGLE, TRAVEL or LENGTH (nc,)

@@ -15,7 +15,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, STRETCH, TURN
+from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
 
 #: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands
@@ -121,9 +121,10 @@ class Stage:
             if sum(t.freedom_kind[f] == TURN for f in mine) > 2:
                 continue
             for f in mine:
-                along = axes[t.joint_site1[j], t.freedom_axis[f]]
+                site = t.joint_site1[j] if t.freedom_site[f] == 0 else t.joint_site2[j]
+                along = axes[site, t.freedom_axis[f]]
                 ends = points[t.joint_site2[j]] + half * np.stack([-along, along])
-                out.append(Axle(t.joint_names[j], t.freedom_kind[f] != TURN, ends))
+                out.append(Axle(t.joint_names[j], t.freedom_kind[f] == SLIDE, ends))
         return tuple(out)
 
     def _marks(self, points: Floats, axes: Floats) -> tuple[Mark, ...]:

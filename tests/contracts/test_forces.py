@@ -20,7 +20,6 @@ from tests.contracts.stage import (
     at_poses,
     moved,
     random_pose,
-    site_frame,
     turn,
     written,
 )
@@ -68,13 +67,6 @@ def at(force: qp.Force, seed: int, **rates: Floats) -> Instant:
 def poses_of(joint: qp.Joint, one: Pose, rng: np.random.Generator) -> dict[str, Pose]:
     if isinstance(joint, qp.Rope):
         return {"hub": one, "arm": random_pose(rng)}
-    if joint.freedoms is None:  # the cross of a universal joint
-        assert isinstance(joint, qp.Universal)
-        origin, axes = site_frame(joint.sites[0], one)
-        placed = turn(axes[:, 0], rng.uniform(-1.0, 1.0)) @ axes
-        placed = turn(placed[:, 1], rng.uniform(-1.0, 1.0)) @ placed
-        body = placed @ joint.sites[1].axes.T
-        return {"hub": one, "arm": (origin - body @ np.asarray(joint.sites[1].at), body)}
     return {"hub": one, "arm": allowed(joint, one, rng.uniform(-2.0, 2.0, len(joint.freedoms)))}
 
 

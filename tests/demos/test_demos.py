@@ -364,8 +364,7 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "folded_sheets": folded_sheets, "imaging_in_orbit": imaging_in_orbit,
     "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
     "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
-    "tensegrities": tensegrities, "bistable_tensegrity": bistable_tensegrity,
-    **MECHANISMS,
+    **MECHANISMS, "tensegrities": tensegrities, "bistable_tensegrity": bistable_tensegrity,
 }  # fmt: skip
 #: Those that take more than a few seconds.
 LONG = {"imaging_mission", "flux_pinned_layouts", "grasped_satellite"}

@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from quirkpy.formats.models.links import (
-    AllowedMotion,
-    Frame,
+    JointMotion,
+    LinkFrame,
     ModelLink,
     RelativePose,
     no_pose,
@@ -58,7 +58,7 @@ class Assembly:
         self.bodies: list[Body] = []
         self.joints: list[BaseJoint] = []
         self.motions: dict[str, BaseJoint] = {}
-        self.frames: dict[str, Frame] = {}
+        self.frames: dict[str, LinkFrame] = {}
         self.rotors: dict[str, str] = {}
         self._make_bodies()
         self._make_joints()
@@ -144,9 +144,9 @@ class Assembly:
         """Moments of a mass at the size of the model."""
         return mass * self.size**2 * np.eye(3)
 
-    def frame_of(self, link: ModelLink | None) -> Frame:
+    def frame_of(self, link: ModelLink | None) -> LinkFrame:
         """Where a link is found again; None: the world."""
-        return Frame(GROUND, no_pose()) if link is None else self.frames[link.name]
+        return LinkFrame(GROUND, no_pose()) if link is None else self.frames[link.name]
 
     # --- bodies -----------------------------------------------------------------------------------
     def name(self, wanted: str, other: str) -> str:
@@ -172,9 +172,9 @@ class Assembly:
             placed[id(link)] = pose
             body = GROUND if _is_ground(link) else self._body(link, pose)
             self.bodies.append(body)
-            self.frames[link.name] = Frame(body, RelativePose(np.eye(3), -link.centre))
+            self.frames[link.name] = LinkFrame(body, RelativePose(np.eye(3), -link.centre))
         for name, (link, pose) in self.inside.items():
-            self.frames[name] = Frame(
+            self.frames[name] = LinkFrame(
                 self.frames[link.name].body, RelativePose(np.eye(3), -link.centre).then(pose)
             )
 
@@ -232,7 +232,7 @@ class Assembly:
                     link.name,
                 )
 
-    def _hold(self, carrier: Frame, link: ModelLink) -> None:
+    def _hold(self, carrier: LinkFrame, link: ModelLink) -> None:
         own = self.frames[link.name]
         ends = (
             carrier.site(link.name, link.pose.at, link.pose.turn),
@@ -240,7 +240,7 @@ class Assembly:
         )
         self.joints.append(Fixed(self.name(f"{link.name} mount", "joint"), *ends))
 
-    def _join(self, carrier: Frame, link: ModelLink, motion: AllowedMotion) -> None:
+    def _join(self, carrier: LinkFrame, link: ModelLink, motion: JointMotion) -> None:
         ends = motion.sites(carrier, link.pose, self.frames[link.name])
         joint = JOINTS[motion.kind](self.name(motion.name, "joint"), *ends)
         self.joints.append(joint)
@@ -248,7 +248,7 @@ class Assembly:
         if motion.rotor > 0.0 and motion.simple:
             self._add_rotor(motion, joint)
 
-    def _add_rotor(self, motion: AllowedMotion, joint: BaseJoint) -> None:
+    def _add_rotor(self, motion: JointMotion, joint: BaseJoint) -> None:
         """A flywheel, or a weight on a level slide, that stands on the ground and goes as the joint
         does: what it adds to the equations is the inertia of its coordinate alone."""
         slides = motion.kind == "slide"

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
-from quirkpy.formats.models.links import AllowedMotion, Frame, ModelLink, RelativePose
+from quirkpy.formats.models.links import JointMotion, LinkFrame, ModelLink, RelativePose
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -142,13 +142,15 @@ def _motions_of(
     yield from _rotors_of(made, values, speeds)
 
 
-def _row_of(frame: Frame, link: ModelLink, flight: MovingFrame) -> tuple[str, Any, Any, Any, Any]:
+def _row_of(
+    frame: LinkFrame, link: ModelLink, flight: MovingFrame
+) -> tuple[str, Any, Any, Any, Any]:
     centre = flight.pose.point(link.centre)
     spin = flight.pose.turn.T @ flight.w
     return frame.body.name, centre, flight.pose.quaternion, flight.at(centre), spin
 
 
-def _move(before: MovingFrame, motion: AllowedMotion, value: Any, speed: Any) -> MovingFrame:
+def _move(before: MovingFrame, motion: JointMotion, value: Any, speed: Any) -> MovingFrame:
     """A frame, after a motion of its own."""
     if motion.kind == "free":
         v, w = (np.zeros(3), np.zeros(3)) if speed is None else map(np.asarray, speed)

@@ -50,7 +50,7 @@ def rotation_about(axis: Floats, angle: float) -> Floats:
     return quat.matrix(quat.rotation(axis.tolist(), angle))
 
 
-class Frame(NamedTuple):
+class LinkFrame(NamedTuple):
     """The frame of a link on the body that it has become: pose in body axes, from the mass
     centre."""
 
@@ -65,7 +65,7 @@ class Frame(NamedTuple):
 
 
 @dataclass
-class AllowedMotion:
+class JointMotion:
     """What one joint of a link allows, in axes of the link.
 
     axis (3,): unit vector of the turn or the slide; at (3,): a point of it [m]; zero: its
@@ -102,7 +102,7 @@ class AllowedMotion:
         """The value with which it begins."""
         return self.start if self.simple else quat.IDENTITY
 
-    def sites(self, carrier: Frame, pose: RelativePose, link: Frame) -> tuple[Site, Site]:
+    def sites(self, carrier: LinkFrame, pose: RelativePose, link: LinkFrame) -> tuple[Site, Site]:
         """The frame of the joint on what carries the link, where the link lies as `pose` says, and
         on the link."""
         axes = array(axes_about(tuple(self.axis.tolist())))
@@ -132,7 +132,7 @@ class ModelLink:
     name: str
     carrier: ModelLink | None
     pose: RelativePose
-    motions: list[AllowedMotion] = field(default_factory=list)
+    motions: list[JointMotion] = field(default_factory=list)
     mass: float = 0.0
     centre: Floats = field(default_factory=lambda: np.zeros(3))
     inertia: Floats = field(default_factory=lambda: np.zeros((3, 3)))

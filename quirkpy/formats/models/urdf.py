@@ -15,7 +15,7 @@ import numpy as np
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
 from quirkpy.formats.models.links import (
-    AllowedMotion,
+    JointMotion,
     MassPiece,
     ModelLink,
     RelativePose,
@@ -217,7 +217,7 @@ class _Robot:
             self._add_motion(child, name, kind, element)
 
     def _add_motion(self, child: ModelLink, name: str, kind: Any, element: XmlElement) -> None:
-        motion = AllowedMotion(name, kind, self._axis(element, kind), np.zeros(3))
+        motion = JointMotion(name, kind, self._axis(element, kind), np.zeros(3))
         lower, upper = self._limits(name, element)
         motion.start = min(max(0.0, lower), upper)
         if motion.start != 0.0:
@@ -308,7 +308,7 @@ class _Robot:
         for link in roots if self.free else ():
             if not link.motions:
                 z = np.array([0.0, 0.0, 1.0])
-                link.motions.append(AllowedMotion(f"{link.name} floating", "free", z, np.zeros(3)))
+                link.motions.append(JointMotion(f"{link.name} floating", "free", z, np.zeros(3)))
 
     # --- what acts --------------------------------------------------------------------------------
     def _forces(

@@ -12,7 +12,7 @@ import numpy as np
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
 from quirkpy.formats.models.links import (
-    AllowedMotion,
+    JointMotion,
     MassPiece,
     ModelLink,
     MotionKind,
@@ -235,7 +235,7 @@ class _Model:
         zero = (element.number("ref", 0.0) or 0.0) * (self.units.angle if kind == "hinge" else 1.0)
         unit = axis / np.linalg.norm(axis)
         place = np.zeros(3) if at is None else at
-        motion = AllowedMotion(name, MOTIONS[kind], unit, place, zero, start=zero)
+        motion = JointMotion(name, MOTIONS[kind], unit, place, zero, start=zero)
         motion.rotor = element.number("armature", 0.0) or 0.0
         link.motions.append(motion)
         self.acting.joints[name] = element

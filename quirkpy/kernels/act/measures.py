@@ -64,7 +64,8 @@ def site_number(site: int, column: int, sites: Sites, frames: Floats) -> float:
 
 @inner
 def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames: Floats) -> float:
-    """The tension of an element between its two sites, no rope, from the load just computed."""
+    """The tension of an element between its two sites, which is no rope, from the load just
+    computed."""
     s1, s2 = elements.what[e, ELEMENT_SITE1], elements.what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     d = sub(two.position, one.position)

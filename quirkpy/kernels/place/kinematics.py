@@ -165,6 +165,17 @@ def joint_coordinates(
         out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
 
 
+@kernel
+def trace_coordinates(
+    states: Floats, which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats
+) -> None:
+    """Values of the given coordinates in each of some states (k, n); `frames` is room."""
+    for k in range(states.shape[0]):
+        fill_frames(states[k], frames)
+        for n in range(which.shape[0]):
+            out[k, n] = joint_coordinate(which[n], joints, sites, frames)[0]
+
+
 @inner
 def inertia_in_n(bodies: Floats, frames: Floats, i: int) -> Sym:
     """Q I Q' as a symmetric matrix, from the six moments in body axes."""

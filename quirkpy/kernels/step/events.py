@@ -102,8 +102,8 @@ def value_within(
     interpolate(x, run, table)
     t = run.clock[T] + x * run.clock[STEP]
     if k >= 0 and lies_in_places(k, model, conditions, watch):
-        fill_frames(run.states[WITHIN], scratch.frames)
         conditions.control[TIME] = t
+        fill_frames(run.states[WITHIN], scratch.frames)
         look_at_places(k, model, conditions, scratch, watch)
         return watch.values[k, TRIAL]
     if k == NEARNESS:
@@ -178,7 +178,7 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 @inner
 def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
     """The fraction of the step at which two sensors that are apart at both ends may have met, a
-    joint may have touched its stop, or a rope may have been slack or taut; -1: nowhere.
+    joint may have touched its stop, or a rope have been slack or taut; -1: nowhere.
 
     It is estimated by the cubic through the squared distance, the clearance, or what is left of a
     phase, and its rate at both ends."""

@@ -1,4 +1,5 @@
-"""Accelerations and energies of many neighbouring states, each projected onto its joints."""
+"""Accelerations and energies of many neighbouring states, each projected onto its joints, or as it
+is."""
 
 from __future__ import annotations
 
@@ -29,3 +30,13 @@ def respond(
         energies[k] = 0.0
         for i in range(scratch.potential.shape[0]):
             energies[k] += scratch.potential[i]
+
+
+@kernel
+def accelerate_each(
+    t: float, states: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
+) -> None:
+    """Accelerations (k, nb, 6) of states, as they are, whose first rows are those of the bodies (k,
+    nb + m, STATE_WIDTH)."""
+    for k in range(states.shape[0]):
+        evaluate(t, states[k], model, conditions, scratch, out[k])

@@ -101,33 +101,24 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
 
 
 @inner
-def lasting(
-    t: float, k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
-) -> tuple[float, float, float]:
-    """What is left of the phase of the rope of function k at the kinematics in the scratch."""
-    return phase_lasts(
-        t, watch.what[k, ONE], elements_at(model, conditions), model.schedules, model.sites,
-        scratch.frames,
-    )  # fmt: skip
-
-
-@inner
 def look_at_places(
     k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:
     """The value of a meeting, of a rope, or of a stop as if it did not hold, into column TRIAL: by
-    time and kinematics in the scratch alone."""
+    the kinematics in the scratch alone, and the time of the conditions."""
     if watch.what[k, KIND] == MEETING:
         watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
-    elif watch.what[k, KIND] == ROPE:
-        t = conditions.control[TIME]
-        lasts, gap, rate = lasting(t, k, model, conditions, scratch, watch)
-        watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = gap, rate
-        watch.values[k, TRIAL] = lasts
+        return
+    if watch.what[k, KIND] == ROPE:
+        value, gap, rate = phase_lasts(
+            conditions.control[TIME], watch.what[k, ONE], elements_at(model, conditions),
+            model.schedules, model.sites, scratch.frames,
+        )  # fmt: skip
     else:
-        free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
-        watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
-        watch.values[k, TRIAL] = free
+        gap, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
+        value = gap
+    watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = gap, rate
+    watch.values[k, TRIAL] = value
 
 
 @inner

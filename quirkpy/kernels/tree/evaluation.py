@@ -182,10 +182,11 @@ def solve_here(
     that stops every slip."""
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
-    hang_bodies(tree.nodes, model.sites, frames, work)
+    hang_bodies(tree, model.sites, frames, work)
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
-        aim(tree, model.sites, frames, work, keep, of_gap, of_slip)
-    backward(tree, model.sites, frames, work, general)
+        joints = joints_at(model, conditions)
+        aim(tree, model.rows, joints, model.sites, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.rows, model.sites, frames, work, general)
     forward(tree.nodes, work, general)
     centres(frames, work, keep, model.bodies.shape[0])
     if scratch.rows.shape[0] > 0:

@@ -12,6 +12,7 @@ from numba import config
 from scipy.linalg import expm
 
 import quirkpy as qp
+from benchmarks.stiff import pinned_pair, t_bar
 from quirkpy.kernels.base.factors import factorize, solve_factors
 from quirkpy.motion.notes import TOOK_HOLD
 from quirkpy.motion.stiff import EXPLICIT_STEPS, IMPLICIT_STEPS
@@ -232,6 +233,27 @@ def test_a_stiff_bar_that_turns_costs_few_steps() -> None:
     assert run.energy[-1] + run.dissipated[-1] == pytest.approx(run.energy[0], abs=1e-6)
     spun = [run.angular_momentum[k] for k in (0, -1)]
     np.testing.assert_allclose(spun[1], spun[0], atol=1e-6)
+
+
+def test_pins_ring_out_in_an_orbit_as_by_explicit_steps() -> None:
+    """Hertz beside an hour and a half, in the Hill frame, with the ledger."""
+    system = pinned_pair()
+    run = system.simulate(3000.0, method="radau")
+    known = system.simulate(3000.0, rtol=1e-11, atol=1e-13, keep="ends")
+    assert apart(run.final, known.final) < 1e-6
+    assert run.counts.steps < 0.3 * known.counts.steps
+    kept = run.energy + run.dissipated
+    np.testing.assert_allclose(kept, kept[0], rtol=0, atol=1e-7 * abs(kept).max())
+
+
+def test_bars_of_aluminium_come_to_rest() -> None:
+    """A tensegrity of which the bars give way at 2000 rad/s; explicit steps use up their bound."""
+    system = t_bar("aluminium").with_(qp.ViscousHinges(20.0))
+    rest = system.settle(evaluations=400_000)
+    assert rest.verdict == "stable"
+    assert IMPLICIT_STEPS in [event.name for event in rest.run.events]  # type: ignore[union-attr]
+    explicit = system.settle(evaluations=400_000, method="dop853")
+    assert explicit.verdict == "never settles"
 
 
 class Relaxing(qp.CompiledJointLaw):

@@ -44,6 +44,7 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
         "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     ),
 )  # fmt: skip
+STRETCH = ELEMENT_KINDS.index("stretch")
 JOINT_LAW, SERVO, TAPE, MOTOR = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape", "motor"))
 #: The number of a stop that says whether it is a latch.
 STOP_LATCH = 4
@@ -336,7 +337,7 @@ class Selection(FrozenRecord):
     def laws(self) -> Ints:
         """Which of these elements are laws that users have written."""
         kinds = self.tables.element_kind[self.elements]
-        return np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
+        return np.flatnonzero((kinds == LAW) | (kinds == JOINT_LAW))
 
     @cached_property
     def turning_between(self) -> dict[int, tuple[float, float]]:
@@ -360,6 +361,8 @@ class Selection(FrozenRecord):
     def schedules(self) -> tuple[int, ...]:
         """Numbers of the schedules of what acts."""
         t = self.tables
+        if not len(t.schedule_kind):
+            return ()
         named = (t.element_schedule[self.elements].ravel(), t.row_schedule[self.rows])
         return tuple(int(s) for s in np.concatenate(named) if s >= 0)
 
@@ -378,6 +381,8 @@ class Selection(FrozenRecord):
         """Times at which schedules of what acts have knots [s], rising; not those of commands,
         which controllers set."""
         t = self.tables
+        if not self.schedules:
+            return np.zeros(0)
         commanded = {s for some in t.drives for drive in some for s in t.commanded(drive)}
         leaves = [leaf for s in self.schedules if s not in commanded for leaf in t.leaves(s)]
         given = [t.knots(s) for s in leaves if t.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)]

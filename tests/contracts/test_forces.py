@@ -124,9 +124,10 @@ def test_every_class_has_a_potential_or_says_that_it_has_none() -> None:
         type(f) for f in KINDS if not isinstance(f, WITHOUT_POTENTIAL) and f.name not in DRIVEN
     }
     assert with_one == {
-        qp.Gravity, qp.Spring, qp.HingeSpring, qp.JointSpring, qp.SprungHinges, qp.JointStop,
-        qp.Latch, qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame, qp.Coulomb,
-        qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential, qp.Servo, qp.TapeSpring,
+        qp.Gravity, qp.Spring, qp.String, qp.HingeSpring, qp.JointSpring, qp.SprungHinges,
+        qp.JointStop, qp.Latch, qp.PotentialWell, qp.Bushing, qp.PointGravity, qp.HillFrame,
+        qp.Coulomb, qp.Dipoles, qp.PlanetField, qp.FluxPinning, qp.Potential, qp.Servo,
+        qp.TapeSpring,
     }  # fmt: skip
     assert {type(f) for f in KINDS} == with_one | set(WITHOUT_POTENTIAL)
 

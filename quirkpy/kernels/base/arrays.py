@@ -113,10 +113,12 @@ class RowTable(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """Tables.element_*."""
+    """Tables.element_*; phases: what each rope is told to do (ne,), `kernels/act/ropes.py` says
+    how."""
 
     what: Ints
     numbers: Floats
+    phases: Ints
 
 
 class Schedules(NamedTuple):

@@ -1,5 +1,4 @@
-"""How far the joints of the tree are from meeting, and how fast they slip: what corrections aim
-at."""
+"""Position gaps and velocity slips of the joints of the tree, at which corrections aim."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ from quirkpy.tables.tables import SLIDE
 
 @inner
 def twist(tree: Tree, i: int, sites: Sites, frames: Floats) -> Vec:
-    """The small turn of body i, in N, that lines it up with its parent, apart from what its joint
-    leaves free."""
+    """The small turn of body i, in N, that aligns it with its parent, apart from the freedoms of
+    its joint."""
     nodes = tree.nodes
     kind, near, far, p = nodes[i, NODE], nodes[i, NEAR], nodes[i, FAR], nodes[i, PARENT]
     out = (0.0, 0.0, 0.0)
@@ -99,8 +98,8 @@ def aim(
     of_gap: float,
     of_slip: float,
 ) -> None:
-    """For each joint of the tree: what the velocities make (kept or not) plus so much of its gap
-    and of its slip.
+    """For each joint of the tree: its velocity-dependent acceleration (kept or not), plus multiples
+    of its gap and of its slip.
 
     The gap is the displacement of the body that closes the joint, the slip the change of velocity
     that stops it."""

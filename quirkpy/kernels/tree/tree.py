@@ -1,8 +1,8 @@
-"""The spanning tree of a selection: which joint carries which body, and which rows are left to
-close loops.
+"""The spanning tree of a selection: which joint connects each body to its parent, and which rows
+remain to close loops.
 
-Breadth first from the ground, then from one root of every part that floats free.  Locks are taken
-before joints that move, so that the tree has as few freedoms as it can have."""
+Breadth first from the ground, then from one root in every part that floats freely.  Locks are taken
+before joints with freedoms, which minimizes the number of freedoms of the tree."""
 
 from __future__ import annotations
 
@@ -83,8 +83,8 @@ class Tree(NamedTuple):
 
 
 def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
-    """The spanning tree of a selection, and its islands: what the active joints hold together; the
-    number of each body's island, -1 where that includes the ground (nb,)."""
+    """The spanning tree of a selection, and its islands, the sets of bodies that active joints
+    connect: the number of each body's island, -1 if it includes the ground (nb,)."""
     n = s.tables.n_bodies
     nodes, loops = (
         np.zeros((n + 1, NODE_WIDTH), np.int64),
@@ -178,8 +178,8 @@ def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
 
 @inner
 def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
-    """Join what each joint holds together under the larger number; the ground's, the largest,
-    becomes -1."""
+    """Give bodies that joints connect one number, the largest among them; that of the ground, the
+    largest of all, becomes -1."""
     n = islands.shape[0]
     for b in range(n):
         islands[b] = b
@@ -222,7 +222,7 @@ def joints_at_bodies(nb: int, active: Ints, carriers: Ints) -> tuple[Ints, Ints]
 
 @inner
 def node_kind(j: int, carriers: Ints, motions: Ints) -> int:
-    """How a joint hangs a body in the tree."""
+    """The kind of connection by which a joint carries a body in the tree."""
     first, count = carriers[j, FIRST_MOTION], carriers[j, MOTIONS]
     if count == 0:
         return FIXED_NODE

@@ -6,9 +6,10 @@ it, here in NumPy, and MuJoCo, where it is installed.
 
 from __future__ import annotations
 
+import importlib.util
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.integrate import RK45
@@ -151,6 +152,80 @@ def t_bars() -> None:
     print(f"  ends differ by {apart:.0e} m")
 
 
+def pushed(made: qp.Tensegrity, rates: tuple[float, float]) -> qp.State:
+    """A T-bar whose bars turn about their feet, the first to the left and the second to the right,
+    so fast [rad/s]."""
+    start, changed = made.system.initial, {}
+    signed = (-rates[0], rates[1])
+    for body, foot, rate in zip(made.bars, made.places()[:2], signed, strict=True):
+        spin = np.array([0.0, rate, 0.0])
+        changed[body.name] = {
+            "velocity": np.cross(spin, np.array(body.position) - foot),
+            "angular_velocity": body.matrix.T @ spin,
+        }
+    return start.replace(changed)
+
+
+def in_mujoco(step: float, rates: tuple[float, float]) -> tuple[Callable[[], object], Any]:
+    """The same as two hinges and tendons that only pull, by RK4; a run of it, and its data."""
+    import mujoco
+
+    made = qp.tensegrities.t_bar(bar=WOOD, string=SPRINGS)  # type: ignore[arg-type]
+    places, bodies = made.places().tolist(), ""
+    for name, body, foot, tip in zip("ab", made.bars, places[:2], places[2:], strict=True):
+        x, z, across = tip[0] - foot[0], tip[2], body.inertia[1]  # type: ignore[index]
+        bodies += (
+            f'<body name="{name}" pos="{foot[0]} 0 0"><joint type="hinge" axis="0 -1 0"/>'
+            f'<inertial pos="{0.5 * x} 0 {0.5 * z}" mass="{body.mass}" '
+            f'diaginertia="{across} {across} {across}"/>'
+            f'<site name="{name}" pos="{x} 0 {z}"/></body>'
+        )
+    ties = "".join(
+        f'<spatial springlength="0 {string.rest_length}" stiffness="{string.stiffness}">'
+        f'<site site="{one}"/><site site="{two}"/></spatial>'
+        for string, one, two in zip(made.strings, "dca", "abb", strict=True)
+    )
+    text = (
+        f'<mujoco><option gravity="0 0 0" integrator="RK4" timestep="{step}">'
+        '<flag contact="disable"/></option><worldbody><site name="c" pos="0 0 0"/>'
+        f'<site name="d" pos="{places[1][0]} 0 0"/>{bodies}</worldbody>'
+        f"<tendon>{ties}</tendon></mujoco>"
+    )
+    model = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(model)
+
+    def run() -> None:
+        mujoco.mj_resetData(model, data)
+        data.qvel[:] = rates[0], -rates[1]
+        mujoco.mj_step(model, data, round(SECONDS / step))
+        mujoco.mj_forward(model, data)
+
+    return run, data
+
+
+def tendons() -> None:
+    """A T-bar with kinks, 10 s, here and by tendons of MuJoCo: error of the tips and time."""
+    made = qp.tensegrities.t_bar(bar=WOOD, string=SPRINGS)  # type: ignore[arg-type]
+    rates = (0.25, -0.1)
+    start = pushed(made, rates)
+    best = made.places(made.system.simulate(SECONDS, state=start, rtol=1e-13, atol=1e-14).final)
+
+    def tell(name: str, places: np.ndarray, wall: float) -> None:
+        print(f"  {name}: {abs(places - best[2:]).max():.0e} m in {1e3 * wall:.2f} ms")
+
+    print(f"T-bar with {len(made.system.simulate(SECONDS, state=start).events)} kinks:")
+    for goal in (1e-6, 1e-8, 1e-10):
+        run = lambda goal=goal: made.system.simulate(  # noqa: E731
+            SECONDS, state=start, rtol=goal, atol=goal
+        )
+        tell(f"here, {goal:g}", made.places(run().final)[2:], timed(run))
+    if importlib.util.find_spec("mujoco") is not None:
+        for step in (1e-2, 1e-3, 1e-4):
+            fly, data = in_mujoco(step, rates)
+            wall = timed(fly, 2)
+            tell(f"MuJoCo, steps of {step:g} s", np.array([data.site(n).xpos for n in "ab"]), wall)
+
+
 def towers() -> None:
     """One second of towers of 10 to 100 bars, at 1e-8: what each bar and evaluation costs."""
     for order, stages in ((5, 2), (5, 10), (5, 20)):
@@ -159,7 +234,7 @@ def towers() -> None:
             string={"stiffness": 500.0, "rest": 0.98, "damping": 1.0},
         )  # fmt: skip
         run = made.system.simulate(0.2)
-        wall = timed(lambda made=made: made.system.simulate(0.2), 2)  # type: ignore[misc]
+        wall = timed(lambda made=made: made.system.simulate(0.2), 6)  # type: ignore[misc]
         each = wall / run.counts.evaluations / len(made.bars)
         print(
             f"tower of {len(made.bars):3d} bars, {len(made.strings):3d} strings: "
@@ -169,4 +244,5 @@ def towers() -> None:
 
 if __name__ == "__main__":
     t_bars()
+    tendons()
     towers()

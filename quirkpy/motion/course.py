@@ -171,7 +171,7 @@ class Column:
     room, they stay in memory; where that has none, those before stay."""
 
     def __init__(self, rows: Any) -> None:
-        self.store, self.rows = rows.copy(), len(rows)
+        self.store, self.rows = rows, len(rows)
         self.most: float = IN_MEMORY
         self.of_row = math.prod(rows.shape[1:]) * rows.itemsize
         self.file: RawIOBase | None = None
@@ -239,6 +239,7 @@ class Kept:
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
+        self.first: list[Any] = []  # of a run that is over with its first call there are no more
         self.columns: list[Column] = []
         self.rows = self.seen = 0
         self.last: tuple[Any, ...] = ()
@@ -256,9 +257,11 @@ class Kept:
 
     def _append(self, arrays: Sequence[Any]) -> None:
         rows = self.rows + len(arrays[0])
-        if not self.columns:
-            self.columns = [Column(array) for array in arrays]
+        if not self.first and not self.columns:
+            self.first = [array.copy() for array in arrays]
         elif rows > self.rows:
+            if self.first:
+                self.columns, self.first = [Column(array) for array in self.first], []
             for column, array in zip(self.columns, arrays, strict=True):
                 column.rows = self.rows
                 column.add(array)
@@ -266,9 +269,9 @@ class Kept:
 
     def end_with(self, *row: Any) -> None:
         """A row that is the last, in the place of those that are not before it."""
-        if self.columns:
-            times = self.columns[0].array()[: self.rows]
-            self.rows = int(np.searchsorted(times, row[0][0]))
+        if self.rows:
+            times = self.first[0] if self.first else self.columns[0].array()
+            self.rows = int(np.searchsorted(times[: self.rows], row[0][0]))
         self.last = tuple([array.copy() for array in row])
 
     def arrays(self) -> tuple[Any, ...]:
@@ -276,6 +279,9 @@ class Kept:
         if self.last:
             self._append(self.last)
             self.last = ()
+        if self.first:
+            rows = self.rows
+            return tuple([a if len(a) == rows else a[:rows].copy() for a in self.first])
         for column in self.columns:
             column.rows = self.rows
         return tuple(column.array() for column in self.columns)

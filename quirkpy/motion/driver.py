@@ -18,7 +18,7 @@ from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_ve
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
-from quirkpy.kernels.step.methods import GIVEN, TABLES
+from quirkpy.kernels.step.methods import IMPLICIT, TABLES
 from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
@@ -49,9 +49,6 @@ EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
 #: Times that are no more than so many roundings apart are one.
 NOTHING = 16.0
-#: A solver that keeps a history forgets it where projection has moved the state by more than so
-#: many tolerances.
-START_OVER = 10.0
 #: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
 COLUMNS = 6
 #: The name of what happens where a run begins at rest where branches of motion meet.
@@ -75,7 +72,7 @@ class Driver:
         self.entry = clusters.enter(start, s.drift == "project")
         self.layout = self.entry.layout
         self.engine: Engine  # while it is at work
-        self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
+        self.table = TABLES.get(s.method, IMPLICIT)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
@@ -447,6 +444,10 @@ class Driver:
             self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
         )  # fmt: skip
         return int(ADVANCE.run(*arrays, False, room))
+
+    def settings_between(self) -> Settings:
+        """The settings by which what lies between rows is found again."""
+        return self.settings
 
     def _resting(self) -> bool:
         """Record the rest in which the run begins; returns whether it ends with it."""

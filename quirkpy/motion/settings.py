@@ -20,7 +20,7 @@ LOST = 1e-9
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
 
 
-StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
+StiffMethod: TypeAlias = Literal["radau", "auto"]
 
 
 METHODS = (*get_args(Method), *get_args(StiffMethod))

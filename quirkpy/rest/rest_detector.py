@@ -246,7 +246,8 @@ class Watcher:
         """A measure of states as a function of the time between two rows of the run."""
 
         if self.onward is None:
-            self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
+            settings = driver.settings_between()
+            self.onward = Onward(self.system.clusters, driver.start, settings, every=True)
         onward = self.onward
 
         def ask(rows: CourseRows, t: float) -> tuple[float, Moment]:

@@ -107,9 +107,11 @@ class Multibody(System):
         rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve"
         scales the motion within each island after each step so that energy + dissipated - work
         stays what it was; momenta are left alone.  method: "dop853", or "rk45" for loose
-        tolerances; "radau", "bdf" or "lsoda" for stiff systems.  step: a fixed step [s] instead of
-        error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.
-        progress: called with the time reached, now and then; None: on a terminal, a run of more
+        tolerances; "radau", implicit, for stiff systems; "auto": "dop853", until steps turn out to
+        be bound by stability, then "radau" as long as that takes less effort (events tell from
+        when on).  step: a fixed step [s] instead of error control, of the first two.  keep: "all"
+        steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time
+        reached, now and then; None: on a terminal, a run of more
         than two seconds shows how far it has come; False: nothing is shown."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
@@ -125,8 +127,8 @@ class Multibody(System):
         selections: Sequence[Chosen] | None = None, *, duration: float, threads: int = 1,
         samples: Sequence[float] | None = None, chunk: int = 10_000, rtol: float = 1e-8,
         atol: float = 1e-10, stop: Sequence[Event] = (), drift: Drift = "project",
-        energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
-        max_steps: int | None = None, progress: Progress = None,
+        energy: EnergyControl = "free", method: Method | StiffMethod = "dop853",
+        step: float | None = None, max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Runs:  # fmt: skip
         """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
@@ -149,7 +151,7 @@ class Multibody(System):
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
         duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (),
-        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "dop853",
+        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "auto",
         keep: Keep | int = "all", progress: Progress = None,
     ) -> Equilibrium:  # fmt: skip
         """Move until everything rests, polish that to rounding, and certify whether it lasts (see
@@ -161,8 +163,8 @@ class Multibody(System):
         its motion is this share of the fastest that it has had, and cannot leave the well of a
         stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
         evaluations: bounds of the effort; steps that are refused come on top of the second.  stop:
-        events that end the motion before.  Rest is that of the bodies beside the drift or the
-        turning of the whole, where nothing outside keeps it."""
+        events that end the motion before.  method: as in `simulate`.  Rest is that of the bodies
+        beside the drift or the turning of the whole, where nothing outside keeps it."""
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(

@@ -1,5 +1,5 @@
-"""The ledger of energy that projection onto joints changes, and whether this is more than the
-tolerances explain."""
+"""The end of a step put onto the joints, and the ledger of energy that projection changes: whether
+this is more than the tolerances explain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import math
 from quirkpy.kernels.act.wrenches import PROJECTED
 from quirkpy.kernels.base.arrays import MASS, Vec
 from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.step.ledger import hold_momentum
+from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
     ALLOWED,
     ATOL,
@@ -18,11 +21,22 @@ from quirkpy.kernels.step.steps import (
     END,
     FIXED,
     HARSH,
+    LEAP,
+    PASSING,
+    PROJECTING,
+    RAW,
     RTOL,
+    STEP,
     TAKEN,
+    H,
     Run,
+    T,
+    copy,
+    finite,
+    unit_quaternions,
 )
 from quirkpy.kernels.step.watch import metric
+from quirkpy.kernels.tree.closure import RUNNING_PIVOT
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.maths.types import Floats
@@ -106,3 +120,34 @@ def rotation_from(old: Floats, new: Floats, i: int) -> Vec:
     w, a = old[i, Q], get3(old, i, Q + 1)
     u, b = new[i, Q], get3(new, i, Q + 1)
     return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))
+
+
+@inner
+def end_step(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> bool:
+    """END of a step to RAW: on the constraints, with the momenta of RAW; returns whether that is
+    near enough; half the step is next otherwise."""
+    clock, free = run.clock, run.clock[FIXED] == 0.0
+    put_back(run, model, conditions, scratch)
+    if free and not finite(run.lines, END):
+        clock[H] = 0.5 * clock[STEP]
+        return False
+    if clock[PROJECTING] > 0.0:
+        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
+        if free and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
+            clock[H] = 0.5 * clock[STEP]
+            return False
+        if run.moved[0] > 0.0:
+            hold_momentum(run.states[RAW], run.states[END], model, scratch)
+        charge_motion(RAW, END, PROJECTED, run, model)
+    return True
+
+
+@inner
+def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
+    """END: the state RAW with normalized quaternions, projected onto the constraints if the run
+    does so."""
+    copy(run.lines, RAW, END)
+    unit_quaternions(END, run)
+    if run.clock[PROJECTING] > 0.0:
+        conditions.control[TIME] = run.clock[T] + run.clock[STEP]
+        project(run.states[END], model, conditions, scratch, run.moved)

@@ -15,7 +15,7 @@ from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
-from quirkpy.kernels.step.charges import charge_motion, charge_way, is_overdrawn
+from quirkpy.kernels.step.charges import charge_motion, charge_way, end_step, is_overdrawn
 from quirkpy.kernels.step.events import (
     JUST_CROSSED,
     NEVER,
@@ -69,7 +69,6 @@ from quirkpy.kernels.step.steps import (
     H_MAX,
     HARSH,
     JUMPED,
-    LEAP,
     NEAR,
     NOTED,
     PASSING,
@@ -78,7 +77,6 @@ from quirkpy.kernels.step.steps import (
     REFUSED,
     REJECTIONS,
     ROOM,
-    SMALL,
     STEP,
     STEPS,
     T_END,
@@ -100,7 +98,6 @@ from quirkpy.kernels.step.steps import (
     next_step,
     slope,
     take_stages,
-    unit_quaternions,
 )
 from quirkpy.kernels.step.watch import (
     DIRECTION,
@@ -117,7 +114,7 @@ from quirkpy.kernels.step.watch import (
     watch_functions,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
+from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
 from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
 from quirkpy.tables.tables import ANGLE
 
@@ -134,6 +131,8 @@ LOST_STEP = 1e-10
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
     9
 )
+#: What `take_in` says of a step that is to be taken anew.
+REJECTED = -1
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
 #: projected first.
 START_TOLERANCE = 1e-10
@@ -142,6 +141,8 @@ START_TOLERANCE = 1e-10
 SENSOR_RIM = 1e-6
 #: Where an event lies before this fraction of a step of a loop, a shorter one is taken.
 CUT_SHORT = 0.1
+#: Beyond this fraction of an implicit step its polynomial is as good as its end.
+NEARLY = 0.99
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -229,38 +230,18 @@ def attempt(
             error = max(ACROSS * error, error_of(True, run, model, conditions, scratch, table))
         if not next_step(error, clipped, run, table):
             return False
-    put_back(run, model, conditions, scratch)
-    if not fixed and not finite(run.lines, END):
-        clock[H] = 0.5 * clock[STEP]
-        return False
-    if clock[PROJECTING] > 0.0:
-        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
-        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
-            clock[H] = 0.5 * clock[STEP]
-            return False
-        if run.moved[0] > 0.0:
-            hold_momentum(run.states[RAW], run.states[END], model, scratch)
-        charge_motion(RAW, END, PROJECTED, run, model)
-    return True
-
-
-@inner
-def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """END: the state RAW with normalized quaternions, projected onto the constraints if the run
-    does so."""
-    copy(run.lines, RAW, END)
-    unit_quaternions(END, run)
-    if run.clock[PROJECTING] > 0.0:
-        conditions.control[TIME] = run.clock[T] + run.clock[STEP]
-        project(run.states[END], model, conditions, scratch, run.moved)
+    return end_step(run, model, conditions, scratch)
 
 
 @inner
 def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
     """Whether an event lies so early in a step of a loop that the interpolated state is inaccurate:
-    what happens far beyond the event also bends the polynomial before it."""
+    what happens far beyond the event also bends the polynomial before it.  That of an implicit step
+    is of third order, and accurate at its very end alone."""
     clock = run.clock
-    if table.counts[EXTRA] < 0 or clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
+    if table.counts[EXTRA] < 0:
+        return first < NEARLY and first * clock[STEP] > 2.0 * TOGETHER
+    if clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
         return False
     loops = scratch.rows.shape[0] > model.stops.what.shape[0]
     return loops and first < CUT_SHORT and first * clock[STEP] > 2.0 * TOGETHER
@@ -418,84 +399,108 @@ def why_over(answer: int) -> int:
     return UNHOLDABLE if answer == UNHELD else JAMMED
 
 
+@inner
+def begin_run(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
+    rows: Rows, fresh: bool,
+) -> int:  # fmt: skip
+    """Forget what Python has looked at; begin a run that is fresh; returns why it is over, or
+    GOING."""
+    run.counts[ROOM], run.counts[NOTED], run.counts[JUMPED] = 0, 0, 0
+    if not fresh:
+        return GOING
+    over = begin(run, model, conditions, scratch, table, watch, rows)
+    if conditions.hook[FAILED] != 0:
+        return PYTHON_FAILED
+    if run.counts[ANSWER] != FIT:
+        return NO_START
+    return STOPPED if over else GOING
+
+
+@inner
+def has_room(room: int, run: Run, rows: Rows, watch: Watch) -> bool:
+    """Whether there is room for what a step may fill: a stop may let go at once; a pose may be
+    singular, where joints take hold; velocities may jump."""
+    counts, events = run.counts, watch.values.shape[0]
+    return (
+        counts[ROOM] < room
+        and counts[NOTED] + FUNCTION_NOTES * events + STEP_NOTES <= rows.notes.shape[0]
+        and counts[JUMPED] < rows.jumps.shape[0]
+    )
+
+
+@inner
+def set_step(longest: float, rejected: int, run: Run) -> int:
+    """The length of the next step; returns why there is none, or GOING."""
+    clock = run.clock
+    t, left = clock[T], clock[T_END] - clock[T]
+    if left <= 0.0:
+        return ARRIVED
+    if not left < np.inf:  # a time that is none never ends
+        return NOT_FINITE
+    h = min(min(clock[H], min(clock[H_MAX], longest)), left)
+    if left - h < LAST_SLIVER * left:
+        h = left
+    if not h >= LEAST_DIGITS * np.spacing(abs(t)) or rejected > TOO_MANY:
+        return COLLAPSED
+    clock[STEP] = h
+    return GOING
+
+
+@inner
+def is_clipped(run: Run) -> bool:
+    """Whether a step is shorter than it might be, for the run ends there."""
+    left = run.clock[T_END] - run.clock[T]
+    return run.clock[STEP] == left and left < run.clock[H]
+
+
+@inner
+def take_in(
+    good: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows,
+) -> int:  # fmt: skip
+    """What becomes of a step that was tried: why the run is over, GOING, or REJECTED."""
+    clock, counts, t, h = run.clock, run.counts, run.clock[T], run.clock[STEP]
+    if conditions.hook[FAILED] != 0:
+        return PYTHON_FAILED
+    if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < LOST_STEP * max(1.0, abs(t))):
+        return NOT_FINITE
+    over = False
+    if good:
+        end = clock[T_END] if h == clock[T_END] - t else t + h
+        over = accept(end, run, model, conditions, scratch, table, watch, rows)
+        if conditions.hook[FAILED] != 0:
+            return PYTHON_FAILED
+    if not good or (over and counts[ANSWER] == AGAIN):
+        counts[REJECTIONS] += 1
+        return REJECTED
+    forget_misses(run)
+    if over:
+        return why_over(counts[ANSWER])
+    return COLLAPSED if counts[CROWDED] > TOO_MANY else GOING
+
+
 @kernel
 def advance(
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
-    watch: Watch,
-    rows: Rows,
-    fresh: bool,
-    room: int,
-) -> int:
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
+    rows: Rows, fresh: bool, room: int,
+) -> int:  # fmt: skip
     """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full;
     returns why.
 
     fresh: the run begins, and the start is the first row.
     """
-    clock, counts = run.clock, run.counts
-    events, rejected = watch.values.shape[0], 0
-    counts[ROOM], counts[NOTED], counts[JUMPED] = 0, 0, 0
-    if fresh:
-        over = begin(run, model, conditions, scratch, table, watch, rows)
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if counts[ANSWER] != FIT:
-            return NO_START
-        if over:
-            return STOPPED
-    # A stop may let go at once; a pose may be singular, where joints take hold; velocities may jump
-    while (
-        counts[ROOM] < room
-        and counts[NOTED] + FUNCTION_NOTES * events + STEP_NOTES <= rows.notes.shape[0]
-        and counts[JUMPED] < rows.jumps.shape[0]
-    ):
-        t, left = clock[T], clock[T_END] - clock[T]
-        if left <= 0.0:
-            return ARRIVED
-        if not left < np.inf:  # a time that is none never ends
-            return NOT_FINITE
-        h = min(min(clock[H], clock[H_MAX]), left)
-        clipped = h == left and left < clock[H]
-        if left - h < LAST_SLIVER * left:
-            h = left
-        if not h >= LEAST_DIGITS * np.spacing(abs(t)) or rejected > TOO_MANY:
-            return COLLAPSED
-        clock[STEP] = h
-        good = attempt(clipped, run, model, conditions, scratch, table)
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < LOST_STEP * max(1.0, abs(t))):
-            return NOT_FINITE
-        if not good:
-            counts[REJECTIONS] += 1
-            rejected += 1
-            continue
-        over = accept(
-            clock[T_END] if h == left else t + h,
-            run,
-            model,
-            conditions,
-            scratch,
-            table,
-            watch,
-            rows,
-        )
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if over and counts[ANSWER] == AGAIN:
-            counts[REJECTIONS] += 1
-            rejected += 1
-            continue
-        rejected = 0
-        forget_misses(run)
-        if over:
-            return why_over(counts[ANSWER])
-        if counts[CROWDED] > TOO_MANY:
-            return COLLAPSED
-    return ARRIVED if clock[T] >= clock[T_END] else GOING
+    rejected = 0
+    why = begin_run(run, model, conditions, scratch, table, watch, rows, fresh)
+    while why == GOING and has_room(room, run, rows, watch):
+        why = set_step(np.inf, rejected, run)
+        if why != GOING:
+            return why
+        good = attempt(is_clipped(run), run, model, conditions, scratch, table)
+        why = take_in(good, run, model, conditions, scratch, table, watch, rows)
+        rejected = rejected + 1 if why == REJECTED else 0
+        why = GOING if why == REJECTED else why
+    return ARRIVED if why == GOING and run.clock[T] >= run.clock[T_END] else why
 
 
 @kernel
@@ -517,23 +522,3 @@ def pass_knot(
     run.states[BEGIN, n, INTO] += work
     rows.states[run.counts[ROOM] - 1, n, INTO] += work
     return watch_switched(run, model, conditions, scratch, rows, watch)
-
-
-@kernel
-def finish(
-    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
-    watch: Watch, rows: Rows,
-) -> bool:  # fmt: skip
-    """Finish a step from BEGIN to RAW at the time t that another integrator has taken; returns
-    whether the run is over."""
-    run.clock[PASSING] = 1.0
-    put_back(run, model, conditions, scratch)
-    return accept(t, run, model, conditions, scratch, table, watch, rows)
-
-
-@kernel
-def slope_within(
-    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
-) -> None:
-    """The slope of the state in WITHIN, into SMALL."""
-    slope(t, WITHIN, SMALL, run, model, conditions, scratch)

@@ -117,10 +117,10 @@ class Pinwheel(NamedTuple):
         self._spread(out, ("valley", 1, 1), _turned_down(flat, angle))
         for k in range(1, self.rings + 1):
             ties = [("ridge", 0, k - 1), ("valley", 0, k), ("valley", 1, k)]
-            self._spread(out, ("ridge", 0, k), _tie_in(("ridge", 0, k), ties, out, flat, 1.0))
+            self._spread(out, ("ridge", 0, k), _trilaterate(("ridge", 0, k), ties, out, flat, 1.0))
             if k < self.rings:
                 ties = [("valley", 1, k), ("ridge", 0, k), ("ridge", 1, k)]
-                at = _tie_in(("valley", 1, k + 1), ties, out, flat, -1.0)
+                at = _trilaterate(("valley", 1, k + 1), ties, out, flat, -1.0)
                 self._spread(out, ("valley", 1, k + 1), at)
         return out
 
@@ -144,7 +144,7 @@ def _turned_down(flat: Mapping[Corner, Floats], angle: float) -> Floats:
     return out
 
 
-def _tie_in(
+def _trilaterate(
     corner: Corner,
     ties: Sequence[Corner],
     out: Mapping[Corner, Floats],

@@ -15,6 +15,7 @@ from scipy.integrate import quad
 from scipy.optimize import minimize_scalar
 
 from tests.demos.mechanisms import TRUTHS as MECHANISMS
+from tests.random_systems import seeds
 
 DEMOS = Path(__file__).resolve().parents[2] / "demos"
 
@@ -283,6 +284,28 @@ def folded_sheets(told: Mapping[str, Any]) -> None:
         assert row.momentum < 1e-8
 
 
+def folding_order(told: Mapping[str, float]) -> None:
+    """Every line is flat or shut.  Of the m lines of a family those let go go one way, wherever
+    they were: 2 (4^m - 3^m) motions at each of the states of the other family; but for those of a
+    pair, one flat and one shut, which push one another.  Opening takes the energy of a spring of
+    0.02 N m/rad at half a turn for each line, once, as `open` is switched on; family by family, two
+    selections do."""
+    for title, columns, rows in (("3 x 2", 3, 2), ("3 x 3", 3, 3)):
+        if f"{title} nodes" not in told:
+            continue
+        m, n = columns - 1, rows - 1
+        assert told[f"{title} nodes"] == 2 ** (m + n)
+        motions = 2 * (4**m - 3**m) * 2**n + 2 * (4**n - 3**n) * 2**m
+        pushed = 4 * (m == 2) * 2**n + 4 * (n == 2) * 2**m
+        assert told[f"{title} rejected"] == pushed
+        assert told[f"{title} moved"] == motions - pushed
+        assert told[f"{title} edges"] == 2 ** (m + n) * 2 * (2**m + 2**n - 2)
+        energy = (m + n) * 0.5 * 0.02 * math.pi**2
+        assert told[f"{title} energy"] == pytest.approx(energy, rel=1e-9)
+        assert told[f"{title} steps by switches"] == told[f"{title} switches"] == 2
+        assert told[f"{title} time"] > 0.0
+
+
 def tensegrities(told: Mapping[str, Any]) -> None:
     """Bars keep their lengths to 1e-12 m and the ledger closes to 1e-11, as the paper's figures 11
     to 14 have it; three prisms of bars of 1 m are as high as their strings say."""
@@ -388,10 +411,13 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
     "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
     **MECHANISMS, "tensegrities": tensegrities, "bistable_tensegrity": bistable_tensegrity,
-    "free_in_orbit": free_in_orbit,
+    "free_in_orbit": free_in_orbit, "folding_order": folding_order,
 }  # fmt: skip
 #: Those that take more than a few seconds.
-LONG = {"imaging_mission", "flux_pinned_layouts", "grasped_satellite", "free_in_orbit"}
+LONG = {
+    "imaging_mission", "flux_pinned_layouts", "grasped_satellite", "free_in_orbit",
+    "folding_order",
+}  # fmt: skip
 
 
 def test_every_demo_has_a_truth() -> None:
@@ -420,6 +446,11 @@ def test_the_whole_graph_of_the_mission_in_orbit(capsys: pytest.CaptureFixture[s
     assert told["coverage"] == 1.0
     assert told["moved"] + told["stayed"] + told["rejected"] == told["edges"] > 5000
     assert told["home"] > 500
+
+
+@seeds(0, 0, attack=1)
+def test_all_orders_in_which_nine_panels_fold(seed: int) -> None:
+    folding_order(importlib.import_module("demos.folding_order").main(large=True))
 
 
 def test_table_of_forces_names_the_body_that_a_stop_holds(

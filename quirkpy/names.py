@@ -108,7 +108,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
-from quirkpy.system.findings import Finding
+from quirkpy.system.findings import ModelFinding
 from quirkpy.system.multibody import Multibody
 
 __all__ = [
@@ -144,7 +144,6 @@ __all__ = [
     "EnergyBelow",
     "Equilibrium",
     "Event",
-    "Finding",
     "Fixed",
     "FixedDistance",
     "FluxPinning",
@@ -180,6 +179,7 @@ __all__ = [
     "Mesh",
     "Mobility",
     "Mode",
+    "ModelFinding",
     "MotionView",
     "Motor",
     "Multibody",

@@ -19,7 +19,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.system.findings import Finding, Findings
+from quirkpy.system.findings import Findings, ModelFinding
 
 #: Of what anybody builds: lighter than a balloon, heavier than gold [kg/m3].
 LIGHTEST, HEAVIEST = 1.0, 2.5e4
@@ -29,7 +29,7 @@ FAR_AWAY = 10.0
 PLAIN_KINDS = ("push", "pair", "uniform", "coordinate", "charges", "bushing")
 
 
-def judge(system: System) -> tuple[Finding, ...]:
+def judge(system: System) -> tuple[ModelFinding, ...]:
     """What is likely a mistake in a system, the gravest first."""
     found = Findings()
     parts = (*system.parts, *system.candidates)
@@ -44,13 +44,13 @@ def judge(system: System) -> tuple[Finding, ...]:
             _look_for(part, found)
         elif isinstance(part, Force) and part.name not in driven:
             _ask_what_it_does(part, found)
-    _match([part for part in parts if isinstance(part, Sensor)], found)
+    judge_sensors([part for part in parts if isinstance(part, Sensor)], found)
     _hold(system, found)
     return found.all()
 
 
 def _doubt(part: Part, found: Findings) -> None:
-    """Whatever a part warned of when it was made, such as degrees for radians."""
+    """Tell what a part warned of when it was made, such as degrees for radians."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", PartWarning)
         dataclasses.replace(part)  # type: ignore[type-var]
@@ -171,8 +171,8 @@ def _bodies(element: Element) -> Sequence[Body]:
     return [site.body for site in sites if site is not None]
 
 
-def _match(sensors: Sequence[Sensor], found: Findings) -> None:
-    """Sensors that no other can meet."""
+def judge_sensors(sensors: Sequence[Sensor], found: Findings) -> None:
+    """Tell of sensors that no other can meet."""
     for one in sensors:
         if not any(_notice(one, other) for other in sensors):
             found.tell(

@@ -33,7 +33,7 @@ from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
 from quirkpy.system.checks import check_controllers, check_parts
-from quirkpy.system.findings import Finding
+from quirkpy.system.findings import ModelFinding
 from quirkpy.system.judgement import judge
 
 if TYPE_CHECKING:
@@ -233,10 +233,10 @@ class Multibody(System):
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
         return doors.explain.text(self, state)
 
-    def check(self) -> tuple[Finding, ...]:
+    def check(self) -> tuple[ModelFinding, ...]:
         """What is likely a mistake, though it can be: degrees for radians, masses a thousand times
         off, joints far from their bodies, sensors that can never meet, forces that do nothing,
-        redundant rows.  Each `Finding` has a code, a sentence and the name of the part."""
+        redundant rows.  Each `ModelFinding` has a code, a sentence and the name of the part."""
         return judge(self)
 
     # --- pictures ---------------------------------------------------------------------------------

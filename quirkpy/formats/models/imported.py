@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
-from quirkpy.formats.models.links import Frame, Link, Motion, Pose
+from quirkpy.formats.models.links import Frame, FramePose, JointMotion, RigidLink
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -17,7 +17,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.checks import show
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
-from quirkpy.system.findings import Finding, Findings
+from quirkpy.system.findings import Findings, ModelFinding
 from quirkpy.system.multibody import Multibody
 
 
@@ -26,17 +26,17 @@ class Imported:
     """What a file of another program came to.
 
     system: the `Multibody`; findings: what was not understood, left out, or read otherwise than
-    it stands there, a `Finding` (code, sentence, part) for each kind of thing; sites: frames that
+    it stands there, a `ModelFinding` (code, sentence, part) for each kind; sites: frames that
     the file names, by their names; loops: the names of joints that close loops."""
 
     system: Multibody
-    findings: tuple[Finding, ...]
+    findings: tuple[ModelFinding, ...]
     sites: Mapping[str, Site] = field(default_factory=dict)
     loops: tuple[str, ...] = ()
     assembly: Assembly = field(kw_only=True, repr=False)
 
     def opened(self) -> Imported:
-        """The same without the joints that close loops: a tree, which `state` can place at will."""
+        """The model without the joints that close loops: a tree, which `state` places at will."""
         return replace(self, system=self.system.without(*self.loops), loops=())
 
     def report(self) -> str:
@@ -111,10 +111,10 @@ def close_loops(
     return system, tuple(loop.name for loop in closed)
 
 
-class Flight(NamedTuple):
+class MovingFrame(NamedTuple):
     """A frame in N: where it is, velocity of its origin and angular velocity, both in N (3,)."""
 
-    pose: Pose
+    pose: FramePose
     v: Floats
     w: Floats
 
@@ -127,38 +127,40 @@ def _motions_of(
     made: Assembly, values: Mapping[str, Any], speeds: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any, Any, Any]]:
     """Name, position, orientation, velocity and angular velocity of each moving body."""
-    world = Flight(Pose(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros(3))
-    flights: dict[str, Flight] = {}
+    world = MovingFrame(FramePose(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros(3))
+    flights: dict[str, MovingFrame] = {}
     for link in made.links:
         before = world if link.carrier is None else flights[link.carrier.name]
         pose = before.pose.then(link.pose)
-        flight = Flight(pose, before.at(pose.at), before.w)
+        flight = MovingFrame(pose, before.at(pose.at), before.w)
         for motion in link.motions:
             value = values.get(motion.name, None if motion.kind == "free" else motion.first_value)
-            flight = _moved(flight, motion, value, speeds.get(motion.name))
+            flight = _move(flight, motion, value, speeds.get(motion.name))
         flights[link.name] = flight
         if not link.static:
             yield _row_of(made.frames[link.name], link, flight)
     yield from _rotors_of(made, values, speeds)
 
 
-def _row_of(frame: Frame, link: Link, flight: Flight) -> tuple[str, Any, Any, Any, Any]:
+def _row_of(frame: Frame, link: RigidLink, flight: MovingFrame) -> tuple[str, Any, Any, Any, Any]:
     centre = flight.pose.point(link.centre)
     spin = flight.pose.turn.T @ flight.w
     return frame.body.name, centre, flight.pose.quaternion, flight.at(centre), spin
 
 
-def _moved(before: Flight, motion: Motion, value: Any, speed: Any) -> Flight:
+def _move(before: MovingFrame, motion: JointMotion, value: Any, speed: Any) -> MovingFrame:
     """A frame, after a motion of its own."""
     if motion.kind == "free":
         v, w = (np.zeros(3), np.zeros(3)) if speed is None else map(np.asarray, speed)
-        pose = before.pose if value is None else Pose(quat.matrix(value[1]), np.asarray(value[0]))
-        return Flight(pose, v, pose.turn @ w)
+        pose = (
+            before.pose if value is None else FramePose(quat.matrix(value[1]), np.asarray(value[0]))
+        )
+        return MovingFrame(pose, v, pose.turn @ w)
     axis = before.pose.turn @ motion.axis
     pose = before.pose.then(motion.moved(value))
     if motion.kind == "slide":
         rate = 0.0 if speed is None else speed
-        return Flight(pose, before.at(pose.at) + rate * axis, before.w)
+        return MovingFrame(pose, before.at(pose.at) + rate * axis, before.w)
     if motion.kind == "planar" and (value is not quat.IDENTITY or speed is not None):
         raise PartError(
             f"state: joint {motion.name!r} is planar, and has three coordinates; place its body by "
@@ -170,7 +172,7 @@ def _moved(before: Flight, motion: Motion, value: Any, speed: Any) -> Flight:
     else:
         more = np.zeros(3) if speed is None else pose.turn @ np.asarray(speed)
     w = before.w + more
-    return Flight(pose, before.at(hinge) + np.cross(w, pose.at - hinge), w)
+    return MovingFrame(pose, before.at(hinge) + np.cross(w, pose.at - hinge), w)
 
 
 def _rotors_of(

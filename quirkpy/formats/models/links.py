@@ -20,15 +20,15 @@ from quirkpy.parts.shapes import Shape
 MotionKind = Literal["hinge", "slide", "ball", "planar", "free"]
 
 
-class Pose(NamedTuple):
+class FramePose(NamedTuple):
     """Where a frame is in another: turn (3, 3), its axes as columns, and origin at (3,) [m]."""
 
     turn: Floats
     at: Floats
 
-    def then(self, other: Pose) -> Pose:
+    def then(self, other: FramePose) -> FramePose:
         """The pose of a frame that is in this one as `other` says."""
-        return Pose(self.turn @ other.turn, self.point(other.at))
+        return FramePose(self.turn @ other.turn, self.point(other.at))
 
     def point(self, local: Floats) -> Floats:
         """A point of this frame, in the outer one."""
@@ -36,13 +36,13 @@ class Pose(NamedTuple):
 
     @property
     def quaternion(self) -> Any:
-        """Its turn as a quaternion."""
+        """The turn as a quaternion."""
         return quat.from_array(quaternion_of(self.turn))
 
 
-def no_pose() -> Pose:
+def no_pose() -> FramePose:
     """The pose of a frame that is the outer one."""
-    return Pose(np.eye(3), np.zeros(3))
+    return FramePose(np.eye(3), np.zeros(3))
 
 
 def rotation_about(axis: Floats, angle: float) -> Floats:
@@ -55,7 +55,7 @@ class Frame(NamedTuple):
     centre."""
 
     body: Body
-    pose: Pose
+    pose: FramePose
 
     def site(self, name: str, at: Floats, axes: Floats) -> Site:
         """A site, by its point [m] and its axes (columns) in this frame."""
@@ -65,7 +65,7 @@ class Frame(NamedTuple):
 
 
 @dataclass
-class Motion:
+class JointMotion:
     """What one joint of a link allows, in axes of the link.
 
     axis (3,): unit vector of the turn or the slide; at (3,): a point of it [m]; zero: its
@@ -80,21 +80,21 @@ class Motion:
     start: float = 0.0
     rotor: float = 0.0
 
-    def moved(self, value: Any) -> Pose:
+    def moved(self, value: Any) -> FramePose:
         """Where the link comes to, in the frame where it was, by a value of the coordinate: a
         number; of a ball a quaternion."""
         if self.kind == "slide":
-            return Pose(np.eye(3), self.axis * (value - self.zero))
+            return FramePose(np.eye(3), self.axis * (value - self.zero))
         turn = (
             rotation_about(self.axis, value - self.zero)
             if self.kind == "hinge"
             else quat.matrix(value)
         )
-        return Pose(turn, self.at - turn @ self.at)
+        return FramePose(turn, self.at - turn @ self.at)
 
     @property
     def simple(self) -> bool:
-        """Whether its coordinate is one number."""
+        """Whether one number is the coordinate."""
         return self.kind in ("hinge", "slide")
 
     @property
@@ -102,9 +102,9 @@ class Motion:
         """The value with which it begins."""
         return self.start if self.simple else quat.IDENTITY
 
-    def sites(self, carrier: Frame, pose: Pose, link: Frame) -> tuple[Site, Site]:
-        """Its frame on what carries the link, where the link lies as `pose` says, and on the
-        link."""
+    def sites(self, carrier: Frame, pose: FramePose, link: Frame) -> tuple[Site, Site]:
+        """The frame of the joint on what carries the link, where the link lies as `pose` says, and
+        on the link."""
         axes = array(axes_about(tuple(self.axis.tolist())))
         onto = self.at - self.axis * self.zero if self.kind == "slide" else self.at
         turn = rotation_about(self.axis, self.zero) if self.kind == "hinge" else np.eye(3)
@@ -114,15 +114,15 @@ class Motion:
         )
 
 
-class Piece(NamedTuple):
+class LinkSolid(NamedTuple):
     """A solid of a link: its shape, and where that lies in the link."""
 
-    pose: Pose
+    pose: FramePose
     shape: Shape
 
 
 @dataclass
-class Link:
+class RigidLink:
     """A rigid piece: where it lies in the one that carries it (None: the world), what it may do
     there, and its mass [kg].
 
@@ -130,13 +130,13 @@ class Link:
     feather: its mass is not its own, but what the equations ask for."""
 
     name: str
-    carrier: Link | None
-    pose: Pose
-    motions: list[Motion] = field(default_factory=list)
+    carrier: RigidLink | None
+    pose: FramePose
+    motions: list[JointMotion] = field(default_factory=list)
     mass: float = 0.0
     centre: Floats = field(default_factory=lambda: np.zeros(3))
     inertia: Floats = field(default_factory=lambda: np.zeros((3, 3)))
-    pieces: list[Piece] = field(default_factory=list)
+    pieces: list[LinkSolid] = field(default_factory=list)
     color: Any = None
     feather: bool = False
 
@@ -153,12 +153,12 @@ class Link:
         self.inertia = own + inertia + shifted_moments(mass, centre - middle)
         self.mass, self.centre = total, middle
 
-    def absorb(self, other: Link) -> None:
+    def absorb(self, other: RigidLink) -> None:
         """Take over what is fixed to it: mass and solids."""
         pose = other.pose
         turned = pose.turn @ other.inertia @ pose.turn.T
         self.add(other.mass, pose.point(other.centre), turned)
-        self.pieces += [Piece(pose.then(piece.pose), piece.shape) for piece in other.pieces]
+        self.pieces += [LinkSolid(pose.then(piece.pose), piece.shape) for piece in other.pieces]
 
 
 def shifted_moments(mass: float, by: Floats) -> Floats:
@@ -171,12 +171,12 @@ def turned_moments(turn: Floats, principal: Floats) -> Floats:
     return np.asarray(turn @ np.diag(principal) @ turn.T)
 
 
-def size_of(links: Iterable[Link]) -> float:
+def size_of(links: Iterable[RigidLink]) -> float:
     """The longest distance within any link [m]: between joints, or to a mass centre."""
     return max((r for r in map(math.sqrt, _squares(links)) if r > 0.0), default=1.0)
 
 
-def _squares(links: Iterable[Link]) -> Iterator[float]:
+def _squares(links: Iterable[RigidLink]) -> Iterator[float]:
     for link in links:
         for far in (link.pose.at, link.centre, *(motion.at for motion in link.motions)):
             yield float(far @ far)

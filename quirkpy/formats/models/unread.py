@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 
-from quirkpy.formats.models.xml import Element
+from quirkpy.formats.models.xml import XmlElement
 from quirkpy.system.findings import Findings
 
 
@@ -14,7 +14,7 @@ def words(text: str) -> frozenset[str]:
 
 
 def tell_unread(
-    top: Element, kinds: Mapping[str, tuple[str, frozenset[str]]], findings: Findings
+    top: XmlElement, kinds: Mapping[str, tuple[str, frozenset[str]]], findings: Findings
 ) -> None:
     """Tell each kind of element and of attribute that was never asked for, and how often.
 
@@ -42,7 +42,7 @@ def _code_of(name: str, tag: str, kinds: Mapping[str, tuple[str, frozenset[str]]
     return None
 
 
-def _unread(element: Element) -> Iterator[tuple[str, str, str]]:
+def _unread(element: XmlElement) -> Iterator[tuple[str, str, str]]:
     """Name and tag of all that was not asked for, and words for it."""
     for name in element.attributes:
         if name not in element.asked and not name.startswith("xmlns"):

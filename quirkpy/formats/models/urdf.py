@@ -14,11 +14,18 @@ import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
-from quirkpy.formats.models.links import Link, Motion, Piece, Pose, no_pose, rotation_about
+from quirkpy.formats.models.links import (
+    FramePose,
+    JointMotion,
+    LinkSolid,
+    RigidLink,
+    no_pose,
+    rotation_about,
+)
 from quirkpy.formats.models.meshes import Meshes
 from quirkpy.formats.models.on_joints import bound, damp, rub
 from quirkpy.formats.models.unread import tell_unread, words
-from quirkpy.formats.models.xml import Element, read_elements
+from quirkpy.formats.models.xml import XmlElement, read_elements
 from quirkpy.maths.types import Floats
 from quirkpy.parts.couplings import Gear
 from quirkpy.parts.files import FilePath
@@ -73,15 +80,15 @@ class _Robot:
     """One file while it is read."""
 
     def __init__(
-        self, top: Element, free: bool, gravity: Any, shapes: bool, root: FilePath | None
+        self, top: XmlElement, free: bool, gravity: Any, shapes: bool, root: FilePath | None
     ) -> None:
         self.top, self.free, self.shapes = top, free, shapes
         self.gravity = None if gravity is None else Gravity(tuple(gravity))
         self.findings = Findings()
         self.folder = Path(top.file).absolute().parent
         self.meshes = Meshes(self._root(root), self.findings)
-        self.links: dict[str, Link] = {}
-        self.joints: dict[str, Element] = {}
+        self.links: dict[str, RigidLink] = {}
+        self.joints: dict[str, XmlElement] = {}
         self.gears: list[Gear] = []
         top.get("name"), top.get("version")
 
@@ -111,19 +118,19 @@ class _Robot:
         return Imported(system, self.findings.all(), {}, closed, assembly=made)
 
     # --- links ------------------------------------------------------------------------------------
-    def _add_link(self, element: Element) -> None:
+    def _add_link(self, element: XmlElement) -> None:
         name = element.text("name")
         if name in self.links:
             raise element.refuse(f"two links are called {name!r}; give each a name of its own.")
         element.get("type")
-        link = self.links[name] = Link(name, None, no_pose())
+        link = self.links[name] = RigidLink(name, None, no_pose())
         inertial = element.find("inertial")
         if inertial is not None:
             self._add_mass(link, inertial)
         if self.shapes:
             self._add_shapes(link, element)
 
-    def _add_mass(self, link: Link, inertial: Element) -> None:
+    def _add_mass(self, link: RigidLink, inertial: XmlElement) -> None:
         pose, mass = _origin(inertial), inertial.find("mass")
         link.mass = 0.0 if mass is None else mass.number("value", 0.0) or 0.0
         if link.mass < 0.0:
@@ -140,7 +147,7 @@ class _Robot:
                 "mass", "{}: it has moments but no mass; its moments count.", link.name
             )
 
-    def _add_shapes(self, link: Link, element: Element) -> None:
+    def _add_shapes(self, link: RigidLink, element: XmlElement) -> None:
         kind = "collision" if element.find("collision") is not None else "visual"
         for solid in element.all(kind):
             solid.get("name"), solid.get("concave"), solid.get("group")
@@ -149,29 +156,29 @@ class _Robot:
                 pose = _origin(solid)
                 self._add_shape(link, pose, shape)
 
-    def _add_shape(self, link: Link, pose: Pose, element: Element) -> None:
+    def _add_shape(self, link: RigidLink, pose: FramePose, element: XmlElement) -> None:
         kind = element.tag
         if kind == "box":
             size = element.numbers("size", 3)
             if size is not None and size.min() > 0.0:
-                link.pieces.append(Piece(pose, Box(tuple(size.tolist()))))
+                link.pieces.append(LinkSolid(pose, Box(tuple(size.tolist()))))
         elif kind in ("sphere", "cylinder", "capsule"):
             radius, length = element.number("radius", 0.0) or 0.0, element.number("length", 0.0)
             if radius > 0.0 and (kind == "sphere" or (length or 0.0) > 0.0):
                 made = Sphere(radius) if kind == "sphere" else Cylinder(radius, length or 0.0, "z")
-                link.pieces.append(Piece(pose, made))
+                link.pieces.append(LinkSolid(pose, made))
             if kind == "capsule":
                 self.findings.tell("shape", "{}: of a capsule the cylinder is kept.", link.name)
         elif kind == "mesh":
             self._add_mesh(link, pose, element)
 
-    def _add_mesh(self, link: Link, pose: Pose, element: Element) -> None:
+    def _add_mesh(self, link: RigidLink, pose: FramePose, element: XmlElement) -> None:
         scale = element.numbers("scale", 1, 3)
         factor = np.ones(3) if scale is None else np.broadcast_to(scale, (3,))
         base, name = self._place(element.text("filename"))
         mesh = self.meshes.solid(base, name, factor, link.name)
         if mesh is not None:
-            link.pieces.append(Piece(pose, mesh))
+            link.pieces.append(LinkSolid(pose, mesh))
 
     def _place(self, name: str) -> tuple[Path, str]:
         """The folder from which a file is seen, and its name there."""
@@ -189,7 +196,7 @@ class _Robot:
         return self.folder, name.removeprefix("file://")
 
     # --- joints -----------------------------------------------------------------------------------
-    def _add_joint(self, element: Element) -> None:
+    def _add_joint(self, element: XmlElement) -> None:
         name, word = element.text("name"), element.text("type")
         if name in self.joints:
             raise element.refuse(f"two joints are called {name!r}; give each a name of its own.")
@@ -209,8 +216,8 @@ class _Robot:
         if kind is not None:
             self._add_motion(child, name, kind, element)
 
-    def _add_motion(self, child: Link, name: str, kind: Any, element: Element) -> None:
-        motion = Motion(name, kind, self._axis(element, kind), np.zeros(3))
+    def _add_motion(self, child: RigidLink, name: str, kind: Any, element: XmlElement) -> None:
+        motion = JointMotion(name, kind, self._axis(element, kind), np.zeros(3))
         lower, upper = self._limits(name, element)
         motion.start = min(max(0.0, lower), upper)
         if motion.start != 0.0:
@@ -236,21 +243,21 @@ class _Robot:
                 ratio, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
                 starts[name].start = (ratio or 0.0) * first.start + (offset or 0.0)
 
-    def _from_root(self, link: Link) -> Pose:
+    def _from_root(self, link: RigidLink) -> FramePose:
         pose = link.pose
         while link.carrier is not None:
             link = link.carrier
             pose = link.pose.then(pose)
         return pose
 
-    def _end(self, element: Element, tag: str) -> Link:
+    def _end(self, element: XmlElement, tag: str) -> RigidLink:
         end = element.find(tag)
         name = "" if end is None else end.text("link")
         if name not in self.links:
             raise element.refuse(f"its {tag} is {name!r}, which is no link of the file.")
         return self.links[name]
 
-    def _axis(self, element: Element, kind: str) -> Floats:
+    def _axis(self, element: XmlElement, kind: str) -> Floats:
         axis = element.find("axis")
         given = None if axis is None else axis.numbers("xyz", 3)
         if given is None:
@@ -260,7 +267,7 @@ class _Robot:
             raise element.refuse("its axis is 0 0 0, but must point somewhere.")
         return given / length if length else np.array([0.0, 0.0, 1.0])
 
-    def _limits(self, name: str, element: Element) -> tuple[float, float]:
+    def _limits(self, name: str, element: XmlElement) -> tuple[float, float]:
         """The bounds of a joint; infinite where it has none."""
         limit, none = element.find("limit"), (-math.inf, math.inf)
         if limit is None:
@@ -277,15 +284,15 @@ class _Robot:
             return none
         return lower, upper
 
-    def _in_order(self) -> list[Link]:
+    def _in_order(self) -> list[RigidLink]:
         """All links, parents before children; refused where they run in a ring."""
-        order: list[Link] = [link for link in self.links.values() if link.carrier is None]
+        order: list[RigidLink] = [link for link in self.links.values() if link.carrier is None]
         if not self.links:
             raise self.top.refuse("it has no link; a robot has one or more.")
         if not order:
             raise self.top.refuse("it has no first link: each link is the child of another.")
         self._let_go(order)
-        children: dict[str, list[Link]] = {}
+        children: dict[str, list[RigidLink]] = {}
         for link in self.links.values():
             if link.carrier is not None:
                 children.setdefault(link.carrier.name, []).append(link)
@@ -296,15 +303,17 @@ class _Robot:
             raise self.top.refuse(f"links run in a ring: {rest[0]!r} is its own ancestor.")
         return order
 
-    def _let_go(self, roots: list[Link]) -> None:
+    def _let_go(self, roots: list[RigidLink]) -> None:
         """Let the first links float, where that is asked for."""
         for link in roots if self.free else ():
             if not link.motions:
                 z = np.array([0.0, 0.0, 1.0])
-                link.motions.append(Motion(f"{link.name} floating", "free", z, np.zeros(3)))
+                link.motions.append(JointMotion(f"{link.name} floating", "free", z, np.zeros(3)))
 
     # --- what acts --------------------------------------------------------------------------------
-    def _forces(self, name: str, element: Element, joint: BaseJoint, made: Assembly) -> list[Part]:
+    def _forces(
+        self, name: str, element: XmlElement, joint: BaseJoint, made: Assembly
+    ) -> list[Part]:
         """What a joint element says beside its motion."""
         out: list[Part] = []
         lower, upper = self._limits(name, element)
@@ -317,7 +326,7 @@ class _Robot:
         return out
 
     def _dynamics(
-        self, name: str, element: Element, joint: BaseJoint, made: Assembly
+        self, name: str, element: XmlElement, joint: BaseJoint, made: Assembly
     ) -> list[Part]:
         dynamics, out = element.find("dynamics"), list[Part]()
         if dynamics is None:
@@ -336,7 +345,7 @@ class _Robot:
             out.append(rub(made, name, joint, friction))
         return out
 
-    def _add_mimic(self, name: str, mimic: Element, joint: BaseJoint, made: Assembly) -> None:
+    def _add_mimic(self, name: str, mimic: XmlElement, joint: BaseJoint, made: Assembly) -> None:
         of = mimic.text("joint")
         ratio, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
         first = made.motions.get(of)
@@ -350,14 +359,14 @@ class _Robot:
         self.gears.append(Gear(word, first, joint, ratio=ratio or 0.0, offset=offset or 0.0))
 
 
-def _origin(element: Element) -> Pose:
+def _origin(element: XmlElement) -> FramePose:
     """The pose that an <origin> gives; none where there is none."""
     origin = element.find("origin")
     if origin is None:
         return no_pose()
     at, turns = origin.numbers("xyz", 3), origin.numbers("rpy", 3)
     turn = np.eye(3) if turns is None else turn_of(turns)
-    return Pose(turn, np.zeros(3) if at is None else at)
+    return FramePose(turn, np.zeros(3) if at is None else at)
 
 
 def turn_of(rpy: Floats) -> Floats:

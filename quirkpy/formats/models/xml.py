@@ -26,7 +26,7 @@ MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS = 1 << 26, 200, 400_000
 
 
 @dataclass
-class Element:
+class XmlElement:
     """One element: its tag, its attributes, what stands in it, and where; behind: the element that
     says what this one leaves out."""
 
@@ -34,10 +34,10 @@ class Element:
     attributes: dict[str, str]
     file: Path
     line: int
-    children: list[Element] = field(default_factory=list)
+    children: list[XmlElement] = field(default_factory=list)
     asked: set[str] = field(default_factory=set)
     known: bool = False
-    behind: Element | None = None
+    behind: XmlElement | None = None
 
     def get(self, name: str, otherwise: str | None = None) -> str | None:
         """The text of an attribute; that it has been asked for is remembered."""
@@ -83,11 +83,11 @@ class Element:
         found = self.numbers(name, 1)
         return otherwise if found is None else float(found[0])
 
-    def find(self, tag: str) -> Element | None:
+    def find(self, tag: str) -> XmlElement | None:
         """The first child of a tag."""
         return next(self.all(tag), None)
 
-    def all(self, *tags: str) -> Iterator[Element]:
+    def all(self, *tags: str) -> Iterator[XmlElement]:
         """The children of some tags (of any, where none is named), in their order; that they have
         been asked for is remembered."""
         for child in self.children:
@@ -95,7 +95,7 @@ class Element:
                 child.known = True
                 yield child
 
-    def walk(self) -> Iterator[Element]:
+    def walk(self) -> Iterator[XmlElement]:
         """This element and all within it."""
         yield self
         for child in self.children:
@@ -111,8 +111,8 @@ class _Builder:
 
     def __init__(self, place: Path, who: str) -> None:
         self.place, self.who = place, who
-        self.root: Element | None = None
-        self.open: list[Element] = []
+        self.root: XmlElement | None = None
+        self.open: list[XmlElement] = []
         self.count = 0
         self.parser = expat.ParserCreate()
         self.parser.StartElementHandler = self._begin
@@ -126,7 +126,7 @@ class _Builder:
                 f"holds more than {MOST_DEPTH} elements within each other, or more than "
                 f"{MOST_ELEMENTS} in all; no model needs as many"
             )
-        made = Element(tag, attributes, self.place, self.parser.CurrentLineNumber)
+        made = XmlElement(tag, attributes, self.place, self.parser.CurrentLineNumber)
         if self.open:
             self.open[-1].children.append(made)
         else:
@@ -143,7 +143,7 @@ class _Builder:
         raise PartError(f"{self.who}: {str(self.place)!r} {why}.")
 
 
-def read_elements(path: object, who: str) -> Element:
+def read_elements(path: object, who: str) -> XmlElement:
     """The root element of a file."""
     place = readable(path, who)
     try:

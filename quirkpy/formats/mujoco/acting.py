@@ -8,9 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
-from quirkpy.formats.models.links import Link, no_pose
+from quirkpy.formats.models.links import RigidLink, no_pose
 from quirkpy.formats.models.on_joints import bound, damp, rub
-from quirkpy.formats.models.xml import Element
+from quirkpy.formats.models.xml import XmlElement
 from quirkpy.formats.mujoco.defaults import ACTUATORS, Defaults, Units
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Site
@@ -34,7 +34,7 @@ from quirkpy.system.findings import Findings
 class Lifted(NamedTuple):
     """A link whose weight is taken away, or a share of it."""
 
-    link: Link
+    link: RigidLink
     share: float
 
 
@@ -44,12 +44,12 @@ class Acting:
     def __init__(self, units: Units, defaults: Defaults, findings: Findings) -> None:
         self.units, self.defaults, self.findings = units, defaults, findings
         self.gravity = np.array([0.0, 0.0, -9.81])
-        self.joints: dict[str, Element] = {}
+        self.joints: dict[str, XmlElement] = {}
         self.lifted: list[Lifted] = []
         self.loops: list[BaseJoint] = []
         self.later: list[BaseJoint] = []
 
-    def read_options(self, top: Element) -> None:
+    def read_options(self, top: XmlElement) -> None:
         """Gravity; and air, which is not modelled."""
         for option in top.all("option"):
             given = option.numbers("gravity", 3)
@@ -61,14 +61,14 @@ class Acting:
             if any(flag.get("gravity") == "disable" for flag in option.all("flag")):
                 self.gravity = np.zeros(3)
 
-    def lift(self, link: Link, share: float) -> None:
+    def lift(self, link: RigidLink, share: float) -> None:
         """Take away a share of the weight of a link."""
         if share:
             self.lifted.append(Lifted(link, share))
 
     def parts(
-        self, top: Element, made: Assembly, sites: Mapping[str, Site],
-        heavy: Sequence[tuple[Link, float, Floats]],
+        self, top: XmlElement, made: Assembly, sites: Mapping[str, Site],
+        heavy: Sequence[tuple[RigidLink, float, Floats]],
     ) -> list[Part]:  # fmt: skip
         """All that acts; `loops` and `later` are found on the way."""
         self.made, self.sites = made, sites
@@ -91,7 +91,7 @@ class Acting:
                 parts += self._actuator(element)
         return parts
 
-    def _lifts(self, heavy: Sequence[tuple[Link, float, Floats]]) -> Iterator[Part]:
+    def _lifts(self, heavy: Sequence[tuple[RigidLink, float, Floats]]) -> Iterator[Part]:
         masses = {id(link): (mass, centre) for link, mass, centre in heavy}
         for link, share in self.lifted:
             mass, centre = masses[id(link)]
@@ -104,7 +104,7 @@ class Acting:
             yield Load(name, frame.body, force=force, at=site.placed()[0])
 
     # --- joints -----------------------------------------------------------------------------------
-    def _on_joint(self, name: str, element: Element) -> list[Part]:
+    def _on_joint(self, name: str, element: XmlElement) -> list[Part]:
         """Springs, damping, friction and limits that a joint states."""
         kind = element.get("type", "hinge")
         if element.tag == "freejoint":
@@ -149,7 +149,7 @@ class Acting:
             yield bound(self.made, name, joint, (lower, upper))
 
     def _on_many(
-        self, name: str, element: Element, kind: str | None, numbers: dict[str, float],
+        self, name: str, element: XmlElement, kind: str | None, numbers: dict[str, float],
         bounds: Floats | None,
     ) -> list[Part]:  # fmt: skip
         """What acts on a ball or on what floats: the same in all directions."""
@@ -187,7 +187,7 @@ class Acting:
         ]  # fmt: skip
 
     # --- loops ------------------------------------------------------------------------------------
-    def _equality(self, element: Element) -> Iterator[BaseJoint]:
+    def _equality(self, element: XmlElement) -> Iterator[BaseJoint]:
         """A joint that the file asks for beyond its tree."""
         name = self.made.name(
             element.get("name") or f"{element.tag} {len(self.loops) + len(self.later) + 1}", "loop"
@@ -199,7 +199,7 @@ class Acting:
         if ends is not None:
             yield Spherical(name, *ends) if element.tag == "connect" else Fixed(name, *ends)
 
-    def _ends(self, element: Element, name: str) -> tuple[Site, Site] | None:
+    def _ends(self, element: XmlElement, name: str) -> tuple[Site, Site] | None:
         """The two sites that a connect or a weld holds together."""
         one, two = element.get("site1"), element.get("site2")
         if one is not None and two is not None:
@@ -217,7 +217,9 @@ class Acting:
         anchor, relative = element.numbers("anchor", 3), element.numbers("relpose", 7)
         point = np.zeros(3) if anchor is None else anchor
         if element.tag == "weld" and relative is not None and relative[3:].any():
-            inner = Element("relpose", {"quat": _words(relative[3:])}, element.file, element.line)
+            inner = XmlElement(
+                "relpose", {"quat": _words(relative[3:])}, element.file, element.line
+            )
             first = near.site(name, relative[:3], self.units.turn(inner))
             return first, far.site(name, np.zeros(3), np.eye(3))
         owner, other = (far, near) if element.tag == "weld" else (near, far)
@@ -226,19 +228,19 @@ class Acting:
         second = other.body.site_placed(name, where, axes)
         return (first, second) if owner is near else (second, first)
 
-    def _frame(self, element: Element, name: str) -> Any:
+    def _frame(self, element: XmlElement, name: str) -> Any:
         found = self.made.frames.get(name)
         if found is None:
             raise element.refuse(f"it names {name!r}, which is no body of the file.")
         return found
 
-    def _site(self, element: Element, name: str) -> Site:
+    def _site(self, element: XmlElement, name: str) -> Site:
         found = self.sites.get(name)
         if found is None:
             raise element.refuse(f"it names {name!r}, which is no site of the file.")
         return found
 
-    def _coupled(self, name: str, element: Element) -> Iterator[BaseJoint]:
+    def _coupled(self, name: str, element: XmlElement) -> Iterator[BaseJoint]:
         """One coordinate as a polynomial of another, where that is a line."""
         line = element.numbers("polycoef", 1, 5)
         a = np.zeros(5)
@@ -254,7 +256,7 @@ class Acting:
             return
         first = self._zero(element.text("joint1"))
         if two is None or word is None:
-            yield Prescribed(name, one, _held(first + a[0]))
+            yield Prescribed(name, one, _hold_at(first + a[0]))
         else:
             offset = first + a[0] - a[1] * self._zero(word)
             yield Gear(name, two, one, ratio=float(a[1]), offset=float(offset))
@@ -265,7 +267,7 @@ class Acting:
         return next(motions).zero
 
     # --- tendons ----------------------------------------------------------------------------------
-    def _tendon(self, element: Element) -> list[Part]:
+    def _tendon(self, element: XmlElement) -> list[Part]:
         self.defaults.complete(element, "main")
         name = element.get("name") or f"tendon {len(self.made.names)}"
         path = list(element.all())
@@ -288,7 +290,7 @@ class Acting:
         return []
 
     def _line(
-        self, name: str, element: Element, ends: list[Element], numbers: dict[str, float],
+        self, name: str, element: XmlElement, ends: list[XmlElement], numbers: dict[str, float],
         lengths: Floats | None, bounds: Floats | None, limited: str | None,
     ) -> Iterator[Part]:  # fmt: skip
         """A tendon straight from one site to another: a spring, and a rope where it is bounded."""
@@ -317,7 +319,7 @@ class Acting:
             yield Rope(self.made.name(f"{name} limit", "rope"), *sites, length=float(bounds[1]))
 
     # --- actuators --------------------------------------------------------------------------------
-    def _actuator(self, element: Element) -> list[Part]:
+    def _actuator(self, element: XmlElement) -> list[Part]:
         self.defaults.complete(element, "main")
         name = element.get("name") or f"{element.tag} {len(self.made.names)}"
         joint = self.made.motions.get(element.get("joint") or "")
@@ -365,7 +367,7 @@ class _Law(NamedTuple):
     bounded: bool
 
     @classmethod
-    def of(cls, element: Element) -> _Law | None:
+    def of(cls, element: XmlElement) -> _Law | None:
         """The law of an actuator; None where it has none that is linear."""
         command = 0.0
         bounds = element.numbers("ctrlrange", 2)
@@ -384,7 +386,7 @@ class _Law(NamedTuple):
         return cls._general(element, command, bounded) if tag == "general" else None
 
     @classmethod
-    def _general(cls, element: Element, command: float, bounded: bool) -> _Law | None:
+    def _general(cls, element: XmlElement, command: float, bounded: bool) -> _Law | None:
         gain, bias = element.numbers("gainprm", 1, 10), element.numbers("biasprm", 1, 10)
         way, kind = element.get("dyntype", "none"), element.get("biastype", "none")
         element.get("dynprm")
@@ -403,7 +405,7 @@ class _Law(NamedTuple):
         return cls(push + float(b[0]), -float(b[1]), -float(b[2]), bounded)
 
 
-def _held(value: float) -> Schedule:
+def _hold_at(value: float) -> Schedule:
     """A coordinate that stays where it is."""
     return Schedule((0.0, 1.0), (value, value), "smooth")
 

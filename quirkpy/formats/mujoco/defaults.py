@@ -7,8 +7,8 @@ from pathlib import Path
 
 import numpy as np
 
-from quirkpy.formats.models.links import Pose, rotation_about
-from quirkpy.formats.models.xml import MOST_ELEMENTS, Element, place_below, read_elements
+from quirkpy.formats.models.links import FramePose, rotation_about
+from quirkpy.formats.models.xml import MOST_ELEMENTS, XmlElement, place_below, read_elements
 from quirkpy.formats.mujoco.geoms import turn_z_to
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
@@ -24,7 +24,7 @@ ACTUATORS = (
 )  # fmt: skip
 
 
-def read_whole(path: object, root: Path | None) -> Element:
+def read_whole(path: object, root: Path | None) -> XmlElement:
     """The root element of a model with all that it includes in its place."""
     top = read_elements(path, "read_mjcf")
     folder = top.file.absolute().parent
@@ -33,7 +33,7 @@ def read_whole(path: object, root: Path | None) -> Element:
     return top
 
 
-def _include(element: Element, folder: Path, root: Path, files: list[int], count: int) -> int:
+def _include(element: XmlElement, folder: Path, root: Path, files: list[int], count: int) -> int:
     """Put files in the place of <include>; the number of elements that there are then."""
     children = []
     for child in element.children:
@@ -52,7 +52,7 @@ def _include(element: Element, folder: Path, root: Path, files: list[int], count
     return count
 
 
-def _read_included(element: Element, folder: Path, root: Path) -> Element:
+def _read_included(element: XmlElement, folder: Path, root: Path) -> XmlElement:
     name = element.text("file")
     for base in (folder, element.file.absolute().parent):
         try:
@@ -65,13 +65,13 @@ def _read_included(element: Element, folder: Path, root: Path) -> Element:
 class Defaults:
     """The classes of a model: what its elements leave out."""
 
-    def __init__(self, top: Element) -> None:
-        self.classes: dict[str, dict[str, Element]] = {"main": {}}
+    def __init__(self, top: XmlElement) -> None:
+        self.classes: dict[str, dict[str, XmlElement]] = {"main": {}}
         for element in top.all("default"):
             element.asked.add("class")
             self._read(element, "main", {})
 
-    def _read(self, element: Element, name: str, above: dict[str, Element]) -> None:
+    def _read(self, element: XmlElement, name: str, above: dict[str, XmlElement]) -> None:
         own = self.classes.setdefault(name, dict(above))
         inner = []
         for child in element.all():
@@ -85,7 +85,7 @@ class Defaults:
         for child in inner:
             self._read(child, child.text("class"), own)
 
-    def complete(self, element: Element, around: str) -> None:
+    def complete(self, element: XmlElement, around: str) -> None:
         """Let an element say what its class, or that of what it stands in, says."""
         name = element.get("class") or around
         if name not in self.classes:
@@ -96,7 +96,7 @@ class Defaults:
 class Units:
     """How a model writes angles and turns; `settings` holds the attributes of <compiler>."""
 
-    def __init__(self, top: Element) -> None:
+    def __init__(self, top: XmlElement) -> None:
         self.settings: dict[str, str] = {}
         for element in top.all("compiler"):
             for name in KNOWN_SETTINGS:
@@ -119,12 +119,12 @@ class Units:
         """A setting that is a number; zero where it is not there."""
         return float(self.settings.get(name, 0.0))
 
-    def pose(self, element: Element) -> Pose:
+    def pose(self, element: XmlElement) -> FramePose:
         """Where an element says that it lies."""
         at = element.numbers("pos", 3)
-        return Pose(self.turn(element), np.zeros(3) if at is None else at)
+        return FramePose(self.turn(element), np.zeros(3) if at is None else at)
 
-    def turn(self, element: Element) -> Floats:
+    def turn(self, element: XmlElement) -> Floats:
         """The turn (3, 3) of an element, in one of the five ways of writing it."""
         ways = {
             "quat": (4, _of_quaternion), "axisangle": (4, self._of_axis),
@@ -172,7 +172,7 @@ def _of_axes(given: Floats) -> Floats:
     return np.column_stack([x, y, np.cross(x, y)])
 
 
-def walk_bodies(element: Element) -> Iterator[Element]:
+def walk_bodies(element: XmlElement) -> Iterator[XmlElement]:
     """The elements of all bodies within one, parents first."""
     for child in element.children:
         if child.tag == "body":

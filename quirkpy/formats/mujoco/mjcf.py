@@ -12,23 +12,23 @@ import numpy as np
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
 from quirkpy.formats.models.links import (
-    Link,
-    Motion,
+    FramePose,
+    JointMotion,
+    LinkSolid,
     MotionKind,
-    Piece,
-    Pose,
+    RigidLink,
     no_pose,
     turned_moments,
 )
 from quirkpy.formats.models.meshes import Meshes
 from quirkpy.formats.models.unread import tell_unread, words
-from quirkpy.formats.models.xml import Element
+from quirkpy.formats.models.xml import XmlElement
 from quirkpy.formats.mujoco.acting import Acting
 from quirkpy.formats.mujoco.defaults import Defaults, Units, read_whole
 from quirkpy.formats.mujoco.geoms import (
     SIZES,
     WEIGHTLESS,
-    Solid,
+    GeomMass,
     mesh_solid,
     pose_between,
     primitive,
@@ -91,7 +91,7 @@ def read_mjcf(path: FilePath, *, shapes: bool = True, root: FilePath | None = No
 class _Model:
     """One file while it is read."""
 
-    def __init__(self, top: Element, shapes: bool, root: FilePath | None) -> None:
+    def __init__(self, top: XmlElement, shapes: bool, root: FilePath | None) -> None:
         self.top, self.shapes = top, shapes
         top.get("model")
         self.findings = Findings()
@@ -99,9 +99,9 @@ class _Model:
         below = self.folder.parent if root is None else Path(root)
         self.meshes = Meshes(below, self.findings)
         self.units, self.defaults = Units(top), Defaults(top)
-        self.links: list[Link] = []
-        self.sites: dict[str, tuple[Link | None, Pose]] = {}
-        self.solids: dict[str, Element] = {}
+        self.links: list[RigidLink] = []
+        self.sites: dict[str, tuple[RigidLink | None, FramePose]] = {}
+        self.solids: dict[str, XmlElement] = {}
         self.weighed: set[str] = set()
         self.acting = Acting(self.units, self.defaults, self.findings)
         low, high = self.units.settings.get("inertiagrouprange", "0 5").split()
@@ -135,7 +135,9 @@ class _Model:
         }
 
     # --- bodies -----------------------------------------------------------------------------------
-    def _read_inside(self, element: Element, link: Link | None, pose: Pose, around: str) -> None:
+    def _read_inside(
+        self, element: XmlElement, link: RigidLink | None, pose: FramePose, around: str
+    ) -> None:
         """What stands in a body, in the world, or in a frame of either."""
         for child in element.all("frame", "site", "body", "geom", "plugin"):
             if child.tag == "plugin":
@@ -159,10 +161,12 @@ class _Model:
                     "model by MuJoCo (mj_saveLastXML), which writes them out."
                 )
 
-    def _add_body(self, element: Element, carrier: Link | None, pose: Pose, around: str) -> None:
+    def _add_body(
+        self, element: XmlElement, carrier: RigidLink | None, pose: FramePose, around: str
+    ) -> None:
         inner = element.get("childclass") or around
         name = element.get("name") or f"body {len(self.links) + 1}"
-        link = Link(name, carrier, pose.then(self.units.pose(element)))
+        link = RigidLink(name, carrier, pose.then(self.units.pose(element)))
         self.links.append(link)
         self.acting.lift(link, element.number("gravcomp", 0.0) or 0.0)
         if element.flag("mocap"):
@@ -177,7 +181,7 @@ class _Model:
         self._read_inside(element, link, no_pose(), inner)
         self._bound(link)
 
-    def _set_inertia(self, link: Link, inertial: Element) -> None:
+    def _set_inertia(self, link: RigidLink, inertial: XmlElement) -> None:
         pose = self.units.pose(inertial)
         link.mass, link.centre = inertial.number("mass", 0.0) or 0.0, pose.at
         full, principal = inertial.numbers("fullinertia", 6), inertial.numbers("diaginertia", 3)
@@ -189,7 +193,7 @@ class _Model:
         if link.mass < 0.0:
             raise inertial.refuse(f"body {link.name!r} has a mass of {link.mass:g} kg; none can.")
 
-    def _bound(self, link: Link) -> None:
+    def _bound(self, link: RigidLink) -> None:
         """What <compiler> asks of masses and moments at least."""
         least_mass, least = self.units.number("boundmass"), self.units.number("boundinertia")
         if not (link.mass > 0.0 or least_mass > 0.0 or link.motions):
@@ -214,7 +218,7 @@ class _Model:
                 )
 
     # --- joints and sites -------------------------------------------------------------------------
-    def _add_joint(self, element: Element, link: Link, around: str) -> None:
+    def _add_joint(self, element: XmlElement, link: RigidLink, around: str) -> None:
         free = element.tag == "freejoint"
         if not free:
             self.defaults.complete(element, around)
@@ -231,12 +235,14 @@ class _Model:
         zero = (element.number("ref", 0.0) or 0.0) * (self.units.angle if kind == "hinge" else 1.0)
         unit = axis / np.linalg.norm(axis)
         place = np.zeros(3) if at is None else at
-        motion = Motion(name, MOTIONS[kind], unit, place, zero, start=zero)
+        motion = JointMotion(name, MOTIONS[kind], unit, place, zero, start=zero)
         motion.rotor = element.number("armature", 0.0) or 0.0
         link.motions.append(motion)
         self.acting.joints[name] = element
 
-    def _add_site(self, element: Element, link: Link | None, pose: Pose, around: str) -> None:
+    def _add_site(
+        self, element: XmlElement, link: RigidLink | None, pose: FramePose, around: str
+    ) -> None:
         self.defaults.complete(element, around)
         for word in ("type", "size"):
             element.get(word)
@@ -248,12 +254,12 @@ class _Model:
             self.sites[name] = link, pose.then(own)
 
     # --- geoms ------------------------------------------------------------------------------------
-    def _ask_geom(self, element: Element) -> None:
+    def _ask_geom(self, element: XmlElement) -> None:
         """What stands in the world has no mass that counts, and meets nothing here."""
         element.asked |= element.attributes.keys()
         self.findings.tell("world", "Geoms of the world are not read.")
 
-    def _add_geom(self, element: Element, link: Link, pose: Pose, around: str) -> None:
+    def _add_geom(self, element: XmlElement, link: RigidLink, pose: FramePose, around: str) -> None:
         self.defaults.complete(element, around)
         element.get("name")
         kind = element.get("type", "sphere") or "sphere"
@@ -278,8 +284,8 @@ class _Model:
             self._add_solid(link, pose.then(own), solid, given, density if weighs else 0.0)
 
     def _solid(
-        self, element: Element, kind: str, size: Floats | None, link: Link, weighs: bool
-    ) -> Solid | None:
+        self, element: XmlElement, kind: str, size: Floats | None, link: RigidLink, weighs: bool
+    ) -> GeomMass | None:
         if kind in WEIGHTLESS:
             return None
         if kind == "mesh":
@@ -297,23 +303,23 @@ class _Model:
         return primitive(kind, size[: SIZES[kind]])
 
     def _add_solid(
-        self, link: Link, pose: Pose, solid: Solid, mass: float | None, density: float
+        self, link: RigidLink, pose: FramePose, solid: GeomMass, mass: float | None, density: float
     ) -> None:
         if density != 0.0 and solid.volume > 0.0:
             share = density if mass is None else mass / solid.volume
             moments = share * (pose.turn @ solid.moments @ pose.turn.T)
             link.add(share * solid.volume, pose.point(solid.centre), moments)
         if self.shapes and solid.shape is not None:
-            link.pieces.append(Piece(pose, solid.shape))
+            link.pieces.append(LinkSolid(pose, solid.shape))
 
     # --- meshes -----------------------------------------------------------------------------------
-    def _add_mesh(self, element: Element) -> None:
+    def _add_mesh(self, element: XmlElement) -> None:
         self.defaults.complete(element, "main")
         file = element.get("file")
         name = element.get("name") or (Path(file).stem if file else "")
         self.solids[name] = element
 
-    def _mesh(self, element: Element, link: Link, weighs: bool) -> Solid | None:
+    def _mesh(self, element: XmlElement, link: RigidLink, weighs: bool) -> GeomMass | None:
         name = element.text("mesh")
         asset = self.solids.get(name)
         if asset is None:
@@ -332,12 +338,12 @@ class _Model:
         shape = self.meshes.solid_of(points, corners, link.name) if self.shapes else None
         way = asset.get("inertia") or "legacy"
         if not weighs:
-            return Solid(0.0, np.zeros(3), np.zeros((3, 3)), shape)
+            return GeomMass(0.0, np.zeros(3), np.zeros((3, 3)), shape)
         if way not in ("legacy", "exact"):
             self.findings.tell("acts", f"{{}}: moments of a {way} mesh are taken as exact.", name)
         return mesh_solid(points, corners, shape, way)
 
-    def _referred(self, asset: Element, points: Floats) -> Floats:
+    def _referred(self, asset: XmlElement, points: Floats) -> Floats:
         """Points seen from the frame that a mesh names as its own."""
         at, turn = asset.numbers("refpos", 3), asset.numbers("refquat", 4)
         moved = points if at is None else points - at
@@ -346,7 +352,7 @@ class _Model:
         asset.attributes["quat"] = asset.attributes.get("refquat", "1 0 0 0")
         return np.asarray(moved @ self.units.turn(asset))
 
-    def _vertices(self, asset: Element, link: Link) -> tuple[Floats, Any] | None:
+    def _vertices(self, asset: XmlElement, link: RigidLink) -> tuple[Floats, Any] | None:
         file = asset.get("file")
         if file is None:
             self.findings.tell("mesh", "{}: a mesh written in the model is not read.", link.name)

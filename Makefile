@@ -65,7 +65,7 @@ clean:  ## Remove all that make has made, .venv included
 
 # --- setting up: a stamp per kind of installation; a changed setup.cfg installs again --------------------
 # $(call install,what): quiet when it succeeds, all of pip's words when it fails; a comma in `what` would end it
-comma := ,
+
 install = @echo "Installing $(1) into $(VENV) ..."; $(installing)
 installing = words=$$($(PY) -m pip install --disable-pip-version-check --editable "$(1)" 2>&1) \
 	|| { printf '%s\n' "$$words"; exit 1; }
@@ -81,9 +81,9 @@ $(VENV)/package.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp
 
 # The kernels of the study are compiled while pip fetches what draws.
 $(VENV)/run.stamp: setup.cfg pyproject.toml | $(VENV)/package.stamp
-	@echo "Compiling the kernels, and installing .[plots$(comma)report] into $(VENV) ..."; \
+	@echo "Compiling the kernels, and installing .[plots] into $(VENV) ..."; \
 	$(PY) -m quirkpy warm demos/cubesat_pair.py & compiling=$$!; \
-	$(call installing,.[plots$(comma)report]) && wait $$compiling
+	$(call installing,.[plots]) && wait $$compiling
 	@touch $@ $(VENV)/package.stamp
 
 $(VENV)/dev.stamp: setup.cfg pyproject.toml | $(VENV)/venv.stamp

@@ -49,7 +49,7 @@ if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
     from quirkpy.explore.study import Study
     from quirkpy.motion.trajectory import Trajectory
-    from quirkpy.system.findings import ModelFinding
+    from quirkpy.system.findings import Finding
     from quirkpy.system.multibody import Multibody
 
 #: How a shell counts what was ended by Ctrl-C.
@@ -413,7 +413,7 @@ def _check_model(path: Path) -> Answer:
     return _check_system(model.system, model.findings)
 
 
-def _check_system(made: Multibody, before: Sequence[ModelFinding]) -> Answer:
+def _check_system(made: Multibody, before: Sequence[Finding]) -> Answer:
     """A system in words, with what is likely a mistake in it."""
     mobility, findings = made.mobility(), (*before, *made.check())
     data = {

@@ -17,7 +17,9 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
-from quirkpy.families import origami
+from quirkpy.families import origami, tensegrities
+from quirkpy.families.prestress import Prestress, form_find, prestress
+from quirkpy.families.tensegrity import Tensegrity, tensegrity
 from quirkpy.formats import from_json, to_json
 from quirkpy.formats.models.imported import Imported
 from quirkpy.formats.models.urdf import read_urdf
@@ -62,6 +64,7 @@ from quirkpy.parts.forces import (
     PotentialWell,
     Spring,
     SprungHinges,
+    String,
     ViscousHinges,
 )
 from quirkpy.parts.formulas import CompiledFunction
@@ -108,7 +111,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
-from quirkpy.system.findings import ModelFinding
+from quirkpy.system.findings import Finding
 from quirkpy.system.multibody import Multibody
 
 __all__ = [
@@ -144,6 +147,7 @@ __all__ = [
     "EnergyBelow",
     "Equilibrium",
     "Event",
+    "Finding",
     "Fixed",
     "FixedDistance",
     "FluxPinning",
@@ -179,7 +183,6 @@ __all__ = [
     "Mesh",
     "Mobility",
     "Mode",
-    "ModelFinding",
     "MotionView",
     "Motor",
     "Multibody",
@@ -209,6 +212,7 @@ __all__ = [
     "Potential",
     "PotentialWell",
     "Prescribed",
+    "Prestress",
     "Primitive",
     "Prismatic",
     "Product",
@@ -246,11 +250,13 @@ __all__ = [
     "State",
     "StayTogether",
     "Stop",
+    "String",
     "Study",
     "Sum",
     "Superconductor",
     "Switch",
     "TapeSpring",
+    "Tensegrity",
     "Threshold",
     "Thruster",
     "TimeFunction",
@@ -264,12 +270,16 @@ __all__ = [
     "checked",
     "continue_equilibrium",
     "deg",
+    "form_find",
     "from_json",
     "origami",
+    "prestress",
     "quat",
     "read_mjcf",
     "read_urdf",
     "rotation",
+    "tensegrities",
+    "tensegrity",
     "to_json",
     "triples",
     "write_urdf",

@@ -1,8 +1,8 @@
 """Damaged files by the thousand: how values and bytes are changed, with seeds, and how many are
 tried.
 
-A test runs over chunks of CHUNK documents: one of them in `make check`, ten in `make test`, and a
-thousand in `make fuzz`."""
+A test runs over chunks of CHUNK documents: one of them in `make check`, five to ten in
+`make test`, and a thousand in `make fuzz`."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 import json
 import math
 import os
+import pickle
 from collections import Counter, deque
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Executor, Future, wait
@@ -37,6 +38,7 @@ from quirkpy.explore.run.workers import (
     is_dead_worker,
     pool_for,
     run_batch,
+    run_written,
     workers_of,
 )
 from quirkpy.explore.scope.choices import Arrival, Carried, Count, Exploring, Reduction
@@ -82,7 +84,7 @@ def explore(
             walk = Walk(study, journal, begun, which, True, budget, towards, tell)
             journal.note("cones", EVERYWHERE if walk.everywhere else "as they stand")
             pool = stack.enter_context(pool_for(workers, study))
-            walk.run(pool, Sent(study) if pool is workers else None)
+            walk.run(pool, Sent.to(workers, study) if isinstance(workers, Executor) else None)
             graph = walk.graph()
             walk.tell_of_damage("explore", "put aside, and run again")
             return graph
@@ -380,7 +382,9 @@ class Walk:
             while waiting and len(pending) < most:
                 size = self.pace.size(len(waiting), most)
                 work = [waiting.popleft() for _ in range(size)]
-                pending[pool.submit(run_batch, digest, sent, work, self.everywhere)] = work
+                # Pickled here: nodes change in this thread while an executor's writes its tasks
+                written = pickle.dumps(work)
+                pending[pool.submit(run_written, digest, sent, written, self.everywhere)] = work
             self._take_answers(queue, asked, waiting)
             if self._wants_node(queue, waiting) or (waiting and len(pending) < most):
                 continue

@@ -12,7 +12,7 @@ from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.scope.choices import Exploring, Reduction
 from quirkpy.explore.scope.judging import judge_scope
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.system.findings import ModelFinding
+from quirkpy.system.findings import Finding
 
 
 class Study(Scope):
@@ -28,7 +28,7 @@ class Study(Scope):
     plans by time count the waiting that this leaves.  None: they count none, for the smaller the
     disturbance, the longer that is, without bound."""
 
-    def check(self) -> tuple[ModelFinding, ...]:
+    def check(self) -> tuple[Finding, ...]:
         """What is likely a mistake: that of its system (`Multibody.check`), a study without
         sensors, and options that no pair of sensors can use."""
         return judge_scope(self)

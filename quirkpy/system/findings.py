@@ -1,4 +1,4 @@
-"""`ModelFinding`: one thing that is told of a model, though it can be as it is."""
+"""`Finding`: one thing that is told of a model, though it can be as it is."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from typing import NamedTuple
 NAMED = 4
 
 
-class ModelFinding(NamedTuple):
+class Finding(NamedTuple):
     """What a look at a model found.  A `PartError` refuses; a finding lets it be.
 
     code: words that never change, by which programs tell findings apart; sentence: what is so, and
@@ -32,10 +32,10 @@ class Findings:
         which the same is told."""
         self.found.setdefault((code, sentence), []).append(part)
 
-    def all(self) -> tuple[ModelFinding, ...]:
-        """Everything that was found, in the order in which it was first told."""
+    def all(self) -> tuple[Finding, ...]:
+        """All findings, in the order in which they were first told."""
         return tuple(
-            ModelFinding(code, sentence.replace("{}", list_names(parts)), _single(parts))
+            Finding(code, sentence.replace("{}", list_names(parts)), _single(parts))
             for (code, sentence), parts in self.found.items()
         )
 

@@ -19,7 +19,7 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.system.findings import Findings, ModelFinding
+from quirkpy.system.findings import Finding, Findings
 
 #: Of what anybody builds: lighter than a balloon, heavier than gold [kg/m3].
 LIGHTEST, HEAVIEST = 1.0, 2.5e4
@@ -29,7 +29,7 @@ FAR_AWAY = 10.0
 PLAIN_KINDS = ("push", "pair", "uniform", "coordinate", "charges", "bushing")
 
 
-def judge(system: System) -> tuple[ModelFinding, ...]:
+def judge(system: System) -> tuple[Finding, ...]:
     """What is likely a mistake in a system, the gravest first."""
     found = Findings()
     parts = (*system.parts, *system.candidates)

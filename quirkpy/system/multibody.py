@@ -28,12 +28,13 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
+from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
 from quirkpy.system.checks import check_controllers, check_parts
-from quirkpy.system.findings import ModelFinding
+from quirkpy.system.findings import Finding
 from quirkpy.system.judgement import judge
 
 if TYPE_CHECKING:
@@ -200,6 +201,15 @@ class Multibody(System):
         `equilibria`)."""
         return search.saddle(freeze_commands(self, "saddle"), equilibrium, directions)
 
+    def branches(self, state: State | None = None) -> tuple[AllowedMotion, ...]:
+        """The motions that a pose allows: of an ordinary one that of all its freedoms, of a
+        singular one those that meet there, such as the parallelogram and the crossed form of a flat
+        four-bar.  Velocities and stops are left out.  The order depends on the pose, the joints and
+        what pulls there."""
+        at = self.initial if state is None else state
+        self.check_state("branches", at)
+        return branches(freeze_commands(self, "branches").clusters, at)
+
     def linearize(
         self,
         state: State | None = None,
@@ -211,13 +221,14 @@ class Multibody(System):
         """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or
         python-control.
 
-        inputs: names of forces (the input is a factor on that force, as much again at 1),
-        "body.force" [N] and "body.torque" [N m] in N (three each), coordinates of joints (a load
-        along them); outputs: coordinates, "coordinate.rate", "body.position" and ".velocity" in N,
-        ".rotation" and ".angular_velocity" in body axes (three each), other names of `measures`
-        (not reactions, which answer at once), or functions of a state; None: all of x. There are
-        two states for each freedom; rigid=False leaves out those of a system that floats which only
-        drift, or turn as a whole that does not turn yet."""
+        inputs: names of forces (the input is a factor on that force, as much again at 1), of their
+        numbers ("string.rest_length": what is added to that), "body.force" [N] and "body.torque" [N
+        m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
+        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and ".angular_velocity"
+        in body axes (three each), other names of `measures` (not reactions, which answer at once),
+        or functions of a state; None: all of x. There are two states for each freedom; rigid=False
+        leaves out those of a system that floats which only drift, or turn as a whole that does not
+        turn yet."""
         at = self.initial if state is None else state
         self.check_state("linearize", at)
         return linearize(freeze_commands(self, "linearize"), at, inputs, outputs, rigid)
@@ -233,10 +244,10 @@ class Multibody(System):
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
         return doors.explain.text(self, state)
 
-    def check(self) -> tuple[ModelFinding, ...]:
+    def check(self) -> tuple[Finding, ...]:
         """What is likely a mistake, though it can be: degrees for radians, masses a thousand times
         off, joints far from their bodies, sensors that can never meet, forces that do nothing,
-        redundant rows.  Each `ModelFinding` has a code, a sentence and the name of the part."""
+        redundant rows.  Each `Finding` has a code, a sentence and the name of the part."""
         return judge(self)
 
     # --- pictures ---------------------------------------------------------------------------------

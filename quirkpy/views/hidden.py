@@ -103,6 +103,18 @@ def normal_of(corners: Floats) -> Floats:
     return np.asarray(normal / max(float(np.linalg.norm(normal)), TINY))
 
 
+def normals_of(faces: Sequence[Floats]) -> Floats:
+    """The unit normals of flat pieces with any numbers of corners (n, 3)."""
+    out, sizes = np.empty((len(faces), 3)), np.array([len(face) for face in faces], dtype=np.int64)
+    for size in np.unique(sizes):
+        mine = np.flatnonzero(sizes == size)
+        corners = np.stack([faces[int(k)] for k in mine])
+        corners = corners - corners[:, :1]
+        sums = np.cross(corners, np.roll(corners, -1, axis=1)).sum(axis=1)
+        out[mine] = sums / np.maximum(np.linalg.norm(sums, axis=1), TINY)[:, None]
+    return out
+
+
 def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | None:
     """Of the planes of a few pieces the one that cuts the fewest others; None: there is nothing to
     sort."""

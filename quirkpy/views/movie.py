@@ -107,12 +107,13 @@ def frames(
         canvas.restore_region(behind)
         view = stills.view_of(scenes.at(t), scenes.sight(run, t, forces), eye, largest)
         add_ways(view, ways, t - times[0], times[-1] - times[0] or 1.0)
-        solids = axes.add_collection(stills.collection(view, eye))
+        solids = stills.add_view(axes, view, eye)
         clock.set_text(f"t = {t:.4g} s{named}")
         cursor.set_xdata([t, t])
-        for artist, on in ((solids, axes), (clock, axes), (cursor, ledger)):
+        for artist, on in (*((part, axes) for part in solids), (clock, axes), (cursor, ledger)):
             on.draw_artist(artist)
-        solids.remove()
+        for part in solids:
+            part.remove()
         yield np.array(canvas.buffer_rgba())
 
 

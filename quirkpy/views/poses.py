@@ -139,6 +139,6 @@ def draw_row(views: Sequence[View], titles: Sequence[str], eye: Sequence[float])
     for axes in grid:
         stills.prepare(axes, box)
     for axes, view, title in zip(grid, views, titles, strict=False):
-        axes.add_collection(stills.collection(view, eye))
+        stills.add_view(axes, view, eye)
         axes.set_title(title, fontsize=8.5, loc="center", fontweight="normal")
     return figure

@@ -26,6 +26,7 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.files import check_writable, path_of, write_text
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Shape
+from quirkpy.views.emblems import Emblem, emblems_of_run
 from quirkpy.views.keyframes import keyframes, pack
 from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage
@@ -43,7 +44,10 @@ EVENTS = 200
 #: What the page is made of, in this order.
 SCRIPTS = (
     "motion.js",
+    "canvas.js",
+    "camera.js",
     "scene.js",
+    "chart.js",
     "player.js",
     "graph.js",
     "plans.js",
@@ -57,8 +61,9 @@ COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
 
 # --- what is shown --------------------------------------------------------------------------------
-def bodies_of(system: System) -> dict[str, Any]:
-    """Bodies and their meshes; a moving one with its row, a fixed one with its place."""
+def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
+    """Bodies and their meshes; a moving one with its row, a fixed one with its place; and what lies
+    on them."""
     meshes: dict[Any, int] = {}
     bodies = []
     for number, body in enumerate(Stage(system).bodies):
@@ -68,7 +73,21 @@ def bodies_of(system: System) -> dict[str, Any]:
             "row": row, "r": list(body.position), "q": to_array(body.orientation).tolist(),
             "colour": colour_text(body, row),
         })  # fmt: skip
-    return {"bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes]}
+    rows = {body.name: k for k, body in enumerate(Stage(system).bodies)}
+    return {
+        "bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes],
+        "emblems": [
+            {
+                "body": None if emblem.body is None else rows.get(emblem.body.name),
+                "mesh": {
+                    "corners": round_numbers(emblem.corners), "triangles": emblem.triangles,
+                    "edges": emblem.edges,
+                },
+                "colour": emblem.colour, "covers": emblem.covers, "line": emblem.line,
+            }
+            for emblem in emblems
+        ],
+    }  # fmt: skip
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:
@@ -142,7 +161,7 @@ def motion_of(
 def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
     """All that the page of a run shows."""
     system = run.system
-    return bodies_of(system) | {
+    return bodies_of(system, emblems_of_run(system)) | {
         "kind": "run", "title": "A run of " + join_names(system.parts),
         "words": repr(run), "stop": str(run.stop), "events": list_events(run)[:EVENTS],
         "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
@@ -208,7 +227,6 @@ def check(path: Any, side: Any = None) -> None:
                 "script."
             )
         check_writable(beside_it, "report")
-    library()
 
 
 def side_file(path: Any, side: Any) -> str | None:
@@ -221,17 +239,17 @@ def side_file(path: Any, side: Any) -> str | None:
 def save(path: Any, data: dict[str, Any], words: str) -> None:
     """Write a page; words: the same for who reads without scripts."""
     check(path)
-    write_text(path, page(data, words, library()), "report")
+    write_text(path, page(data, words), "report")
 
 
-def page(data: dict[str, Any], words: str, drawing: str) -> str:
-    """The page as text; drawing: the library that draws."""
+def page(data: dict[str, Any], words: str) -> str:
+    """The page as text."""
     folder = files("quirkpy.views") / "page"
     whole = (folder / "page.html").read_text(encoding="utf-8")
     scripts = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
     pieces = {
         "TITLE": html.escape(data["title"]), "WORDS": html.escape(words), "DATA": as_script(data),
-        "STYLE": (folder / "style.css").read_text(encoding="utf-8"), "LIBRARY": drawing,
+        "STYLE": (folder / "style.css").read_text(encoding="utf-8"),
         "SCRIPTS": f'(() => {{\n"use strict";\n{scripts}\n}})();',
     }  # fmt: skip
     return re.sub(r"\{\{([A-Z]+)\}\}", lambda found: pieces[found[1]], whole)
@@ -252,14 +270,3 @@ def _finite(value: Any) -> Any:
     if isinstance(value, (list, tuple)):
         return [_finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value
-
-
-def library() -> str:
-    """The JavaScript that draws in a page, from the package of plotly."""
-    try:
-        from plotly.offline import get_plotlyjs
-    except ImportError as error:
-        raise PartError(
-            "report: this needs plotly; pip install 'quirkpy[report]' brings it."
-        ) from error
-    return str(get_plotlyjs()).replace("</script", "<\\/script")

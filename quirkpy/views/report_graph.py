@@ -14,11 +14,14 @@ from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.costs import COST_WORDS, price_of, supply_in_motion
 from quirkpy.explore.model.graph import Edge, Node, Outcome
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
+from quirkpy.parts.body import Body
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.views.curves import SHOWN_ROUNDING
+from quirkpy.views.emblems import emblems_of_study
 from quirkpy.views.explain import force_lines
 from quirkpy.views.graph_picture import patches_of
 from quirkpy.views.graph_places import CLOSE, FEW, ON_A_CIRCLE, places_of, spread_out
@@ -36,13 +39,14 @@ from quirkpy.views.report import (
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
 #: Words that come again and again, with their numbers, by kind.
 Words: TypeAlias = dict[str, dict[str, int]]
-#: Bytes that a page holds at most beside the library that draws; motions that would not fit go into
-#: the side file.
+#: Bytes that a page holds at most; motions that would not fit go into the side file.
 WHOLE = 7_900_000
 #: Keyframes of the motion of an edge at most.
 MOST = 250
 #: Motions around a shape that are shown, the slowest first.
 MODES = 12
+#: Lines that are said of each kind of what a study assumes.
+ASSUMED = 100
 #: Kinds of outcomes whose motion belongs into the page itself.
 SHOWN = ("moved", "ambiguous")
 
@@ -59,18 +63,38 @@ def graph_page(
     for potential in study.potentials:
         _number(tables["potentials"], potential)
     keys = {key: k for k, key in enumerate(graph.nodes)}
-    whole = bodies_of(study.system) | {
+    whole = bodies_of(study.system, emblems_of_study(study)) | {
         "kind": "study", "title": f"A study of {join_names(study.system.parts)}",
         "words": repr(graph),
         "coverage": graph.coverage, "nodes": nodes_of(graph, rests),
         "edges": [edge_of(edge, keys, tables) for edge in graph.edges],
         "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
         "energies": energies_of(graph),
-        "near": [list(miss) for miss in graph.near_misses],
+        "near": [list(miss) for miss in graph.near_misses], "assumed": assumptions_of(study),
     }  # fmt: skip
-    room = WHOLE - len(page(whole, words, "").encode())
+    room = WHOLE - len(page(whole, words).encode())
     inside, beside = share_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
+
+
+def assumptions_of(study: Scope) -> list[tuple[str, list[str]]]:
+    """What a study takes for granted, each kind of it with its parts as they print."""
+    parts = study.system.parts
+    bodies = [repr(part) for part in parts if isinstance(part, Body)]
+    others = [repr(part) for part in parts if not isinstance(part, Body)]
+    options = [f"{' | '.join(k)}: {', '.join(map(repr, o))}" for k, o in study.options.items()]
+    potentials = [
+        f"{name}: {', '.join(map(repr, forces)) or 'no force'}"
+        for name, forces in study.potentials.items()
+    ]
+    words = ("settle", "same", "on_contact", "nudge", "seed", "disturbance")
+    found = [
+        ("Bodies", bodies), ("What acts all the time", [*others, *map(repr, study.always)]),
+        ("Options of pairs", [*options, *map(repr, study.choosing)]), ("Potentials", potentials),
+        ("Safety", list(map(repr, study.safety))),
+        ("How it is explored", [f"{word}: {getattr(study, word)!r}" for word in words]),
+    ]  # fmt: skip
+    return [(name, lines[:ASSUMED] + ["..."] * (len(lines) > ASSUMED)) for name, lines in found]
 
 
 def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> list[dict[str, Any]]:

@@ -13,7 +13,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.checks import direction
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.views.hidden import EDGE_ON, Piece, normal_of, sort_by_depth
+from quirkpy.views.hidden import EDGE_ON, Piece, normals_of, sort_by_depth
 
 #: One looks along z where the cosine is within this of 1 or -1 [1].
 VERTICAL = 1e-9
@@ -73,22 +73,22 @@ def visible_patches(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list
     towards, onto = across(eye)
     listed = list(solids)
     pieces = [piece for k, solid in enumerate(listed) for piece in pieces_of(k, solid, towards)]
+    painted = sort_by_depth(pieces, towards)
+    lights = brightness([piece.corners for piece in painted]).tolist()
     return [
-        Patch(
-            listed[piece.number].number,
-            piece.corners @ onto,
-            brightness(piece.corners),
-            piece.edges,
-        )
-        for piece in sort_by_depth(pieces, towards)
+        Patch(listed[piece.number].number, piece.corners @ onto, light, piece.edges)
+        for piece, light in zip(painted, lights, strict=True)
     ]
 
 
 def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     """The faces of a solid that face the eye, in N."""
     polygons = faces(solid.shape, towards, solid.q)
-    placed = [rotate(np.broadcast_to(solid.q, (len(face), 4)), face) + solid.r for face in polygons]
-    facing = [bool(normal_of(corners - solid.r) @ towards > EDGE_ON) for corners in placed]
+    points = np.concatenate(polygons)
+    turned = rotate(np.broadcast_to(solid.q, (len(points), 4)), points)
+    ends = np.cumsum([len(face) for face in polygons])[:-1]
+    facing = (normals_of(np.split(turned, ends)) @ towards > EDGE_ON).tolist()
+    placed = np.split(turned + solid.r, ends)
     edges = [(True,) * len(corners) for corners in placed]
     # Its side is round: of the strips' edges those are seen that end it
     if isinstance(solid.shape, Cylinder):
@@ -120,11 +120,9 @@ def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
     return [tuple(row) for row in (~flat[which]).tolist()]
 
 
-def brightness(corners: Floats) -> float:
-    """How bright a face is, from 0 to 1."""
-    return max(
-        0.0, float(normal_of(corners - corners.mean(axis=0)) @ LIGHT) / float(np.linalg.norm(LIGHT))
-    )
+def brightness(faces: Sequence[Floats]) -> Floats:
+    """How bright faces are, from 0 to 1 (n,)."""
+    return np.maximum(0.0, normals_of(faces) @ (np.array(LIGHT) / np.linalg.norm(LIGHT)))
 
 
 def mesh_of(shape: Shape | None) -> Surface:

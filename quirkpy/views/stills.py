@@ -14,10 +14,11 @@ from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh
 from quirkpy.views.curves import prefix_unit
+from quirkpy.views.dots import DOTS, Ink, paint_dots
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
 from quirkpy.views.hidden import EDGE_ON, Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
-from quirkpy.views.stage import ARROW, Sight, Stage
+from quirkpy.views.stage import ARROW, Sight, Stage, Tie
 
 #: An arrow points at the eye where the sine of the angle to the view is below this [1].
 AT_THE_EYE = 1e-6
@@ -27,6 +28,8 @@ ROUND_LENGTH = 1e-12
 COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
 #: Of axes of joints, sensors, springs, forces and traces.
 AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES[2]
+#: Dashes of a rope that is slack.
+SLACK = (0, (3, 2))
 #: How arrows of forces shine through what hides them: most begin within a body.
 DOTTED = (0, (1, 1.6))
 #: Discs that make a ball look round, each this much smaller and lighter than the one before.
@@ -36,6 +39,8 @@ CLEAR = (0.0, 0.0, 0.0, 0.0)
 #: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
 #: a picture, letters.
 HEAD, PICTURE_WIDTH, PICTURE_HEIGHT = 0.3, 6.0, 4.5
+#: Pieces of which the picture is exact; more of them are painted dot by dot.
+EXACT = 2000
 #: Names of more bodies than this are left out.
 MOST_NAMES = 14
 
@@ -115,8 +120,10 @@ def add_solid(view: View, solid: Solid, body: Body, towards: Floats, faint: bool
     colour = np.array(to_rgb(colour_of(body, solid.number)))
     flat = isinstance(solid.shape, (Box, Cylinder, Mesh))
     opaque, edge = (0.25, PALE) if faint else (1.0, INK)
-    for piece in pieces_of(0, solid, towards):
-        light = brightness(piece.corners) if flat else 0.55
+    pieces = pieces_of(0, solid, towards)
+    lights = brightness([piece.corners for piece in pieces]).tolist()
+    for piece, lit in zip(pieces, lights, strict=True):
+        light = lit if flat else 0.55
         view.add([piece], Look((*(colour * (0.55 + 0.45 * light)), opaque), edge))
         for disc, share in () if flat or faint else discs_of(piece, solid, towards):
             view.add([disc], Look((*(colour * (0.8 - 0.8 * share) + share), 1.0), None))
@@ -132,9 +139,24 @@ def add_lines(view: View, sight: Sight, towards: Floats) -> None:
     for mark in sight.marks:
         if mark.outwards @ towards > EDGE_ON:
             view.add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
+    largest = max((tie.tension for tie in sight.ties if tie.tension), default=1.0)
     for tie in sight.ties:
         if np.ptp(tie.ends, axis=0).any():
-            view.add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
+            view.add([Piece.whole(0, tie.ends)], look_of(tie, largest))
+
+
+def look_of(tie: Tie, largest: float) -> Look:
+    """A rope in fuller colour and wider the harder it pulls, next to the largest tension [N], and
+    dashed where it is slack; else a plain line."""
+    from matplotlib.colors import to_rgb
+
+    if tie.tension is None:
+        return Look(None, TIES, 1.0)
+    if tie.tension <= 0.0:
+        return Look(None, TIES, 1.0, SLACK)
+    share = tie.tension / largest
+    pale, full = np.array(to_rgb(TIES)), np.array(to_rgb(PUSHES))
+    return Look(None, tuple(pale + (0.25 + 0.75 * share) * (full - pale)), 1.0 + share)
 
 
 def add_pushes(
@@ -196,6 +218,31 @@ def trace(points: Floats) -> list[Piece]:
 
 
 # --- painting -------------------------------------------------------------------------------------
+def add_view(axes: Any, view: View, eye: Sequence[float]) -> tuple[Any, ...]:
+    """Paint a view on prepared axes: exactly where its pieces are few, else dot by dot."""
+    if len(view.pieces) <= EXACT:
+        return (axes.add_collection(collection(view, eye)),)
+    from matplotlib.image import AxesImage
+
+    towards, onto = across(eye)
+    box = np.stack([axes.get_xlim(), axes.get_ylim()], axis=1)
+    image = AxesImage(axes, extent=tuple(box.T.ravel()), origin="lower")
+    image.set_data(paint_dots(view.pieces, ink_of(view.looks), box, onto, towards))
+    axes.add_artist(image)
+    shining = [(part.corners @ onto, part.edges, view.looks[part.number]) for part in view.over]
+    return image, axes.add_collection(paint_pieces(shining))
+
+
+def ink_of(looks: Sequence[Look]) -> Ink:
+    """Looks as numbers; what is none covers nothing."""
+    from matplotlib.colors import to_rgba
+
+    faces = [CLEAR if look.face is None else to_rgba(look.face) for look in looks]
+    lines = [CLEAR if look.edge is None else to_rgba(look.edge) for look in looks]
+    per_point = DOTS / (72.0 * PICTURE_WIDTH)
+    return Ink(np.array(faces), np.array(lines), np.round([per_point * k.width for k in looks]))
+
+
 def collection(view: View, eye: Sequence[float]) -> Any:
     """All pieces as one artist."""
     towards, onto = across(eye)
@@ -358,7 +405,7 @@ def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
     figure = blank(PICTURE_WIDTH, PICTURE_HEIGHT, "constrained")
     axes = figure.add_subplot()
     prepare(axes, box)
-    axes.add_collection(collection(view, eye))
+    add_view(axes, view, eye)
     furnish(axes, box, eye, view.largest)
     name_bodies(axes, stage)
     return Drawing(figure)

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+import io
 import itertools
+from unittest import mock
 
 import numpy as np
 import pytest
+from matplotlib.image import imread
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
+from quirkpy.views import dots, stills
+from quirkpy.views.dots import DOTS, Ink, paint_dots
 from quirkpy.views.hidden import Piece, normal_of, sort_by_depth
 from quirkpy.views.solids import Solid, across, brightness, mesh_of, pieces_of, visible_patches
 
@@ -151,4 +156,57 @@ def test_light_and_straight_down() -> None:
     np.testing.assert_allclose(
         sorted(map(tuple, top.corners)), [(-0.5, -0.5), (-0.5, 0.5), (0.5, -0.5), (0.5, 0.5)]
     )
-    assert brightness(np.array([(0.0, 0, 0), (0, 1, 0), (1, 0, 0)])) == 0.0
+    assert brightness([np.array([(0.0, 0, 0), (0, 1, 0), (1, 0, 0)])]).tolist() == [0.0]
+
+
+# --- dot by dot -----------------------------------------------------------------------------------
+@pytest.mark.parametrize("seed", range(3))
+def test_every_dot_shows_the_nearest_piece(seed: int) -> None:
+    """Along rays through the middles of random dots, of triangles and squares that reach through
+    each other; where one sees through a piece, what lies behind it is mixed in."""
+    draw = np.random.default_rng(seed)
+    pieces = [
+        Piece.whole(k, draw.normal(size=(3, 3)) + 0.5 * draw.normal(size=3)) for k in range(14)
+    ]
+    glass = 13
+    colours = np.column_stack([draw.uniform(size=(14, 3)), np.ones(14)])
+    colours[glass, 3] = 0.25
+    towards, onto = across(EYE)
+    points = np.concatenate([piece.corners for piece in pieces]) @ onto
+    box = np.stack([points.min(axis=0), points.max(axis=0)])
+    with mock.patch.object(dots, "FINER", 1):
+        image = paint_dots(pieces, Ink(colours, np.zeros((14, 4)), np.ones(14)), box, onto, towards)
+    scale, hits = DOTS / np.ptp(box, axis=0).max(), 0
+    for _ in range(200):
+        row, column = (int(draw.integers(n)) for n in image.shape[:2])
+        origin = onto @ (box[0] + (np.array([column, row]) + 0.5) / scale)
+        depths = np.array([met(piece, origin, towards) for piece in pieces])
+        behind = int(np.argmax(depths[:glass]))
+        if depths.max() == -np.inf:
+            assert image[row, column, 3] == 0.0
+        elif depths[glass] <= depths[behind]:
+            hits += 1
+            np.testing.assert_allclose(image[row, column], colours[behind])
+        elif depths[behind] > -np.inf:
+            mixed = 0.25 * colours[glass, :3] + 0.75 * colours[behind, :3]
+            np.testing.assert_allclose(image[row, column], [*mixed, 1.0])
+        else:
+            np.testing.assert_allclose(image[row, column], colours[glass])
+    assert hits > 20
+
+
+def test_both_painters_paint_one_picture() -> None:
+    """Cubes, a ball and a rod, turned; but for dots at edges."""
+    hub = qp.Body.box("hub", size=(0.2, 0.1, 0.1), mass=1.0)
+    rod = qp.Body.cylinder("rod", radius=0.03, length=0.4, mass=1.0, position=(0.0, 0.1, 0.1),
+                           orientation=qp.rotation((1.0, 1.0, 0.0), 0.7))  # fmt: skip
+    ball = qp.Body.sphere("ball", 0.06, 1.0, position=(0.05, 0.0, 0.05))
+    system = qp.Multibody(hub, rod, ball, qp.Gravity((0.0, 0.0, -1.0)))
+    exact = imread(io.BytesIO(system.picture().png()))
+    with mock.patch.object(stills, "EXACT", 0):
+        dotted = imread(io.BytesIO(system.picture().png()))
+    assert exact.shape == dotted.shape
+    off = abs(exact - dotted).max(axis=2)
+    assert exact.std() > 0.1
+    assert off.mean() < 0.01
+    assert (off > 0.2).mean() < 0.02

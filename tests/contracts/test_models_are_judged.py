@@ -14,7 +14,7 @@ HINGE = qp.Revolute("hinge", HUB, ARM, at=(0.05, -0.05, 0), axis=(0, 0, 1))
 FACE = qp.Sensor("face", ARM.site("face"))
 
 
-def findings(*parts: qp.Part, **more: object) -> dict[str, qp.ModelFinding]:
+def findings(*parts: qp.Part, **more: object) -> dict[str, qp.Finding]:
     """The findings of the two cubes with some parts, by their codes."""
     return {one.code: one for one in qp.Multibody(HUB, ARM, HINGE, *parts, **more).check()}
 

@@ -3,6 +3,7 @@ the same graph."""
 
 from __future__ import annotations
 
+import pickle
 from concurrent.futures import Executor, Future, ThreadPoolExecutor
 from typing import Any
 
@@ -31,7 +32,7 @@ class Counting(Executor):
         self._max_workers = 2
 
     def submit(self, function: Any, /, *args: Any, **keywords: Any) -> Future[Any]:
-        self.sizes.append(len(args[2]))
+        self.sizes.append(len(pickle.loads(args[2])))
         return self.pool.submit(function, *args, **keywords)
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:

@@ -4,6 +4,7 @@ graph is the same."""
 from __future__ import annotations
 
 import os
+import pickle
 import random
 import signal
 import sqlite3
@@ -311,6 +312,33 @@ def test_executors(executor: str, whole: str) -> None:
     }  # fmt: skip
     with makers[executor]() as pool:
         assert far_pair().explore(workers=pool).to_json() == whole
+
+
+class WritesLate(AtOnce):
+    """Writes its tasks once more at the end, as an executor that writes them in a thread of its own
+    may do at any time."""
+
+    def __init__(self) -> None:
+        self.asked: list[tuple[Any, bytes]] = []
+
+    def submit(self, function: Any, /, *args: Any, **keywords: Any) -> Future[Any]:
+        written = pickle.dumps((function, args, keywords))
+        self.asked.append(((function, args, keywords), written))
+        function, args, keywords = pickle.loads(written)
+        return super().submit(function, *args, **keywords)
+
+
+def test_tasks_do_not_change_under_way(whole: str) -> None:
+    """An executor that reads a node while a property of it is kept raises "dictionary changed size
+    during iteration"."""
+    with WritesLate() as pool:
+        graph = far_pair().explore(workers=pool)
+        assert graph.to_json() == whole
+        edge = next(edge for edge in graph.edges if edge.kind == "moved")
+        assert graph.robustness(edge, samples=20, workers=pool).samples == 20
+    assert len(pool.asked) > 5
+    for asked, written in pool.asked:
+        assert pickle.dumps(asked) == written
 
 
 def test_a_run_that_raises_is_an_edge(tmp_path: Path) -> None:

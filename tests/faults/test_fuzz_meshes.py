@@ -63,7 +63,7 @@ def uses(mesh: qp.Mesh) -> Iterator[Callable[[], Any]]:
     yield lambda: qp.Multibody(qp.Body("solid", 1.0, (1.0, 1.0, 1.0), shape=mesh)).energy()
 
 
-@chunks()
+@chunks(6)
 def test_damaged_meshes(chunk: int, tmp_path: Path) -> None:
     chance, read = random.Random(chunk), 0
     for _ in range(CHUNK):

@@ -134,7 +134,7 @@ def forged_header(data: bytes, chance: random.Random) -> bytes:
     return HEADER + len(text).to_bytes(2, "little") + text + data[128:]
 
 
-@chunks()
+@chunks(5)
 def test_damaged_runs(chunk: int, tmp_path: Path) -> None:
     chance, path, read = random.Random(chunk), tmp_path / "run.npz", 0
     document = json.loads(str(np.load(io.BytesIO(members()["document.npy"]))))

@@ -17,7 +17,7 @@ from tests.random_systems import random_system, seeds
 from tests.studies import pair
 
 
-@seeds(40, 8, attack=1000)
+@seeds(20, 8, attack=1000)
 def test_figures_are_those_of_the_states(seed: int) -> None:
     """Energies, coordinates and what sensors notice: one by one from checked states, and at once
     from the rows; forces and joints in Python included."""

@@ -11,7 +11,13 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Iterator
-from concurrent.futures import BrokenExecutor, Executor, Future, ProcessPoolExecutor
+from concurrent.futures import (
+    BrokenExecutor,
+    Executor,
+    Future,
+    ProcessPoolExecutor,
+    ThreadPoolExecutor,
+)
 from contextlib import contextmanager
 from multiprocessing import current_process, get_context, parent_process, resource_tracker
 from typing import Any, NamedTuple, TypeAlias
@@ -72,7 +78,10 @@ class Pace:
 # --- in a worker ----------------------------------------------------------------------------------
 class Sent:
     """A study on its way to workers: written once for all tasks, and read where it is not known
-    yet.  files: those of its modules that have no name by which a worker could import them."""
+    yet.  files: those of its modules that have no name by which a worker could import them.
+
+    Threads share the study as it is; for other workers it is written here, for executors write
+    tasks in a thread of their own, while properties of the study are computed and kept in it."""
 
     def __init__(
         self, study: Scope | None, text: bytes = b"", files: dict[str, str] | None = None
@@ -88,9 +97,14 @@ class Sent:
         assert isinstance(self.study, Scope)
         return self.study
 
+    @classmethod
+    def to(cls, pool: Executor, study: Scope) -> Sent:
+        """On its way to the workers of an executor."""
+        shared = isinstance(pool, ThreadPoolExecutor)
+        return cls(study, b"" if shared else pickle.dumps(study))
+
     def __reduce__(self) -> tuple[Any, ...]:
-        self.text = self.text or pickle.dumps(self.study)
-        return Sent, (None, self.text, modules_by_path())
+        return Sent, (None, self.text or pickle.dumps(self.study), modules_by_path())
 
 
 class Desk(threading.local):
@@ -136,6 +150,11 @@ def _end_with_parent() -> None:
     if parent is not None:
         parent.join()
         os._exit(1)
+
+
+def run_written(digest: str, sent: Sent | None, written: bytes, everywhere: bool) -> Batch:
+    """Some choices, pickled: what `run_batch` makes of them."""
+    return run_batch(digest, sent, pickle.loads(written), everywhere)
 
 
 def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool = False) -> Batch:

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.system.findings import Findings, ModelFinding
+from quirkpy.system.findings import Finding, Findings
 from quirkpy.system.judgement import judge, judge_sensors
 
 
-def judge_scope(scope: Scope) -> tuple[ModelFinding, ...]:
+def judge_scope(scope: Scope) -> tuple[Finding, ...]:
     """Findings of its system, of its sensors and of its options."""
     found = Findings()
     if not scope.sensors:

@@ -11,7 +11,14 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.formats.models.links import Frame, FramePose, JointMotion, RigidLink, no_pose, size_of
+from quirkpy.formats.models.links import (
+    JointMotion,
+    LinkFrame,
+    ModelLink,
+    RelativePose,
+    no_pose,
+    size_of,
+)
 from quirkpy.formats.models.solids import solid_of
 from quirkpy.maths import quat
 from quirkpy.maths.triples import ORIGIN, scale, unit
@@ -39,11 +46,11 @@ class Assembly:
     """Links, parents first, as bodies and joints: `bodies`, `joints`, and `frames`, where each link
     is found again."""
 
-    def __init__(self, links: Sequence[RigidLink], findings: Findings, gravity: Floats) -> None:
+    def __init__(self, links: Sequence[ModelLink], findings: Findings, gravity: Floats) -> None:
         self.links, self.findings = list(links), findings
         self.level = perpendicular(unit(gravity.tolist())) if gravity.any() else (1.0, 0.0, 0.0)
         self.names = {"ground"}
-        self.inside: dict[str, tuple[RigidLink, FramePose]] = {}
+        self.inside: dict[str, tuple[ModelLink, RelativePose]] = {}
         self.size = size_of(self.links)
         self._drop_idle_motions()
         self._merge()
@@ -51,7 +58,7 @@ class Assembly:
         self.bodies: list[Body] = []
         self.joints: list[BaseJoint] = []
         self.motions: dict[str, BaseJoint] = {}
-        self.frames: dict[str, Frame] = {}
+        self.frames: dict[str, LinkFrame] = {}
         self.rotors: dict[str, str] = {}
         self._make_bodies()
         self._make_joints()
@@ -93,7 +100,7 @@ class Assembly:
                 self._merge_into(onto, link)
         self.links = [link for link in self.links if link.name not in self.inside]
 
-    def _merge_into(self, onto: RigidLink, link: RigidLink) -> None:
+    def _merge_into(self, onto: ModelLink, link: ModelLink) -> None:
         if link.mass > 0.0:
             self.findings.tell(
                 "merged", "{}: it became part of the link that it is fixed to.", link.name
@@ -112,7 +119,7 @@ class Assembly:
         carried, made = self._carried(), []
         for link in self.links:
             for motion in link.motions[:-1]:
-                between = RigidLink(f"{link.name} under {motion.name}", link.carrier, link.pose)
+                between = ModelLink(f"{link.name} under {motion.name}", link.carrier, link.pose)
                 between.motions = [motion]
                 link.carrier, link.pose = between, no_pose()
                 self._weigh(between, carried[id(link)])
@@ -123,7 +130,7 @@ class Assembly:
             made.append(link)
         self.links = made
 
-    def _weigh(self, link: RigidLink, carried: float) -> None:
+    def _weigh(self, link: ModelLink, carried: float) -> None:
         """Give a link without mass next to none, at the point about which it moves."""
         link.feather = True
         link.add(FEATHER * carried, link.motions[0].at, self._moments(FEATHER * carried))
@@ -137,9 +144,9 @@ class Assembly:
         """Moments of a mass at the size of the model."""
         return mass * self.size**2 * np.eye(3)
 
-    def frame_of(self, link: RigidLink | None) -> Frame:
+    def frame_of(self, link: ModelLink | None) -> LinkFrame:
         """Where a link is found again; None: the world."""
-        return Frame(GROUND, no_pose()) if link is None else self.frames[link.name]
+        return LinkFrame(GROUND, no_pose()) if link is None else self.frames[link.name]
 
     # --- bodies -----------------------------------------------------------------------------------
     def name(self, wanted: str, other: str) -> str:
@@ -156,7 +163,7 @@ class Assembly:
         return made
 
     def _make_bodies(self) -> None:
-        placed: dict[int, FramePose] = {}
+        placed: dict[int, RelativePose] = {}
         for link in self.links:
             pose = link.pose if link.carrier is None else placed[id(link.carrier)].then(link.pose)
             for motion in link.motions:
@@ -165,13 +172,13 @@ class Assembly:
             placed[id(link)] = pose
             body = GROUND if _is_ground(link) else self._body(link, pose)
             self.bodies.append(body)
-            self.frames[link.name] = Frame(body, FramePose(np.eye(3), -link.centre))
+            self.frames[link.name] = LinkFrame(body, RelativePose(np.eye(3), -link.centre))
         for name, (link, pose) in self.inside.items():
-            self.frames[name] = Frame(
-                self.frames[link.name].body, FramePose(np.eye(3), -link.centre).then(pose)
+            self.frames[name] = LinkFrame(
+                self.frames[link.name].body, RelativePose(np.eye(3), -link.centre).then(pose)
             )
 
-    def _body(self, link: RigidLink, pose: FramePose) -> Body:
+    def _body(self, link: ModelLink, pose: RelativePose) -> Body:
         rest: dict[str, Any] = {
             "position": tuple(pose.point(link.centre).tolist()), "orientation": pose.quaternion,
             "shape": solid_of(link, self.findings), "color": link.color,
@@ -182,8 +189,8 @@ class Assembly:
         inertia = self._inertia(link)
         return Body(name, link.mass, inertia, **rest, unphysical_inertia=True)
 
-    def _inertia(self, link: RigidLink) -> Floats:
-        """Moments of a link, such that a body can have them."""
+    def _inertia(self, link: ModelLink) -> Floats:
+        """The moments of inertia of a link, such that a body can have them."""
         small, middle, large = np.linalg.eigvalsh(link.inertia)
         if small < -NO_MOMENT * max(large, link.mass * self.size**2):
             raise PartError(
@@ -225,7 +232,7 @@ class Assembly:
                     link.name,
                 )
 
-    def _hold(self, carrier: Frame, link: RigidLink) -> None:
+    def _hold(self, carrier: LinkFrame, link: ModelLink) -> None:
         own = self.frames[link.name]
         ends = (
             carrier.site(link.name, link.pose.at, link.pose.turn),
@@ -233,7 +240,7 @@ class Assembly:
         )
         self.joints.append(Fixed(self.name(f"{link.name} mount", "joint"), *ends))
 
-    def _join(self, carrier: Frame, link: RigidLink, motion: JointMotion) -> None:
+    def _join(self, carrier: LinkFrame, link: ModelLink, motion: JointMotion) -> None:
         ends = motion.sites(carrier, link.pose, self.frames[link.name])
         joint = JOINTS[motion.kind](self.name(motion.name, "joint"), *ends)
         self.joints.append(joint)
@@ -268,13 +275,13 @@ class Assembly:
         )  # fmt: skip
 
 
-def _is_ground(link: RigidLink) -> bool:
+def _is_ground(link: ModelLink) -> bool:
     """Whether a link is the ground, as `write_urdf` writes it: an empty root of that name."""
     empty = link.name == GROUND.name and link.mass == 0.0 and not link.pieces
     return empty and link.carrier is None and not link.motions and not link.pose.at.any()
 
 
-def _is_body(link: RigidLink) -> bool:
+def _is_body(link: ModelLink) -> bool:
     """Whether a link has mass and moments as a body must."""
     if link.static:
         return True

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
-from quirkpy.formats.models.links import Frame, FramePose, JointMotion, RigidLink
+from quirkpy.formats.models.links import JointMotion, LinkFrame, ModelLink, RelativePose
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -17,7 +17,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.checks import show
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import Part, PartError
-from quirkpy.system.findings import Findings, ModelFinding
+from quirkpy.system.findings import Finding, Findings
 from quirkpy.system.multibody import Multibody
 
 
@@ -26,17 +26,17 @@ class Imported:
     """What a file of another program came to.
 
     system: the `Multibody`; findings: what was not understood, left out, or read otherwise than
-    it stands there, a `ModelFinding` (code, sentence, part) for each kind; sites: frames that
+    it stands there, a `Finding` (code, sentence, part) for each kind of thing; sites: frames that
     the file names, by their names; loops: the names of joints that close loops."""
 
     system: Multibody
-    findings: tuple[ModelFinding, ...]
+    findings: tuple[Finding, ...]
     sites: Mapping[str, Site] = field(default_factory=dict)
     loops: tuple[str, ...] = ()
     assembly: Assembly = field(kw_only=True, repr=False)
 
     def opened(self) -> Imported:
-        """The model without the joints that close loops: a tree, which `state` places at will."""
+        """The system without the joints that close loops: a tree that `state` places at will."""
         return replace(self, system=self.system.without(*self.loops), loops=())
 
     def report(self) -> str:
@@ -114,7 +114,7 @@ def close_loops(
 class MovingFrame(NamedTuple):
     """A frame in N: where it is, velocity of its origin and angular velocity, both in N (3,)."""
 
-    pose: FramePose
+    pose: RelativePose
     v: Floats
     w: Floats
 
@@ -127,7 +127,7 @@ def _motions_of(
     made: Assembly, values: Mapping[str, Any], speeds: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any, Any, Any]]:
     """Name, position, orientation, velocity and angular velocity of each moving body."""
-    world = MovingFrame(FramePose(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros(3))
+    world = MovingFrame(RelativePose(np.eye(3), np.zeros(3)), np.zeros(3), np.zeros(3))
     flights: dict[str, MovingFrame] = {}
     for link in made.links:
         before = world if link.carrier is None else flights[link.carrier.name]
@@ -142,7 +142,9 @@ def _motions_of(
     yield from _rotors_of(made, values, speeds)
 
 
-def _row_of(frame: Frame, link: RigidLink, flight: MovingFrame) -> tuple[str, Any, Any, Any, Any]:
+def _row_of(
+    frame: LinkFrame, link: ModelLink, flight: MovingFrame
+) -> tuple[str, Any, Any, Any, Any]:
     centre = flight.pose.point(link.centre)
     spin = flight.pose.turn.T @ flight.w
     return frame.body.name, centre, flight.pose.quaternion, flight.at(centre), spin
@@ -153,7 +155,9 @@ def _move(before: MovingFrame, motion: JointMotion, value: Any, speed: Any) -> M
     if motion.kind == "free":
         v, w = (np.zeros(3), np.zeros(3)) if speed is None else map(np.asarray, speed)
         pose = (
-            before.pose if value is None else FramePose(quat.matrix(value[1]), np.asarray(value[0]))
+            before.pose
+            if value is None
+            else RelativePose(quat.matrix(value[1]), np.asarray(value[0]))
         )
         return MovingFrame(pose, v, pose.turn @ w)
     axis = before.pose.turn @ motion.axis

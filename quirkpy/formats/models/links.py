@@ -20,15 +20,15 @@ from quirkpy.parts.shapes import Shape
 MotionKind = Literal["hinge", "slide", "ball", "planar", "free"]
 
 
-class FramePose(NamedTuple):
+class RelativePose(NamedTuple):
     """Where a frame is in another: turn (3, 3), its axes as columns, and origin at (3,) [m]."""
 
     turn: Floats
     at: Floats
 
-    def then(self, other: FramePose) -> FramePose:
+    def then(self, other: RelativePose) -> RelativePose:
         """The pose of a frame that is in this one as `other` says."""
-        return FramePose(self.turn @ other.turn, self.point(other.at))
+        return RelativePose(self.turn @ other.turn, self.point(other.at))
 
     def point(self, local: Floats) -> Floats:
         """A point of this frame, in the outer one."""
@@ -40,9 +40,9 @@ class FramePose(NamedTuple):
         return quat.from_array(quaternion_of(self.turn))
 
 
-def no_pose() -> FramePose:
+def no_pose() -> RelativePose:
     """The pose of a frame that is the outer one."""
-    return FramePose(np.eye(3), np.zeros(3))
+    return RelativePose(np.eye(3), np.zeros(3))
 
 
 def rotation_about(axis: Floats, angle: float) -> Floats:
@@ -50,12 +50,12 @@ def rotation_about(axis: Floats, angle: float) -> Floats:
     return quat.matrix(quat.rotation(axis.tolist(), angle))
 
 
-class Frame(NamedTuple):
+class LinkFrame(NamedTuple):
     """The frame of a link on the body that it has become: pose in body axes, from the mass
     centre."""
 
     body: Body
-    pose: FramePose
+    pose: RelativePose
 
     def site(self, name: str, at: Floats, axes: Floats) -> Site:
         """A site, by its point [m] and its axes (columns) in this frame."""
@@ -80,21 +80,21 @@ class JointMotion:
     start: float = 0.0
     rotor: float = 0.0
 
-    def moved(self, value: Any) -> FramePose:
+    def moved(self, value: Any) -> RelativePose:
         """Where the link comes to, in the frame where it was, by a value of the coordinate: a
         number; of a ball a quaternion."""
         if self.kind == "slide":
-            return FramePose(np.eye(3), self.axis * (value - self.zero))
+            return RelativePose(np.eye(3), self.axis * (value - self.zero))
         turn = (
             rotation_about(self.axis, value - self.zero)
             if self.kind == "hinge"
             else quat.matrix(value)
         )
-        return FramePose(turn, self.at - turn @ self.at)
+        return RelativePose(turn, self.at - turn @ self.at)
 
     @property
     def simple(self) -> bool:
-        """Whether one number is the coordinate."""
+        """Whether the coordinate is one number."""
         return self.kind in ("hinge", "slide")
 
     @property
@@ -102,7 +102,7 @@ class JointMotion:
         """The value with which it begins."""
         return self.start if self.simple else quat.IDENTITY
 
-    def sites(self, carrier: Frame, pose: FramePose, link: Frame) -> tuple[Site, Site]:
+    def sites(self, carrier: LinkFrame, pose: RelativePose, link: LinkFrame) -> tuple[Site, Site]:
         """The frame of the joint on what carries the link, where the link lies as `pose` says, and
         on the link."""
         axes = array(axes_about(tuple(self.axis.tolist())))
@@ -114,15 +114,15 @@ class JointMotion:
         )
 
 
-class LinkSolid(NamedTuple):
+class MassPiece(NamedTuple):
     """A solid of a link: its shape, and where that lies in the link."""
 
-    pose: FramePose
+    pose: RelativePose
     shape: Shape
 
 
 @dataclass
-class RigidLink:
+class ModelLink:
     """A rigid piece: where it lies in the one that carries it (None: the world), what it may do
     there, and its mass [kg].
 
@@ -130,13 +130,13 @@ class RigidLink:
     feather: its mass is not its own, but what the equations ask for."""
 
     name: str
-    carrier: RigidLink | None
-    pose: FramePose
+    carrier: ModelLink | None
+    pose: RelativePose
     motions: list[JointMotion] = field(default_factory=list)
     mass: float = 0.0
     centre: Floats = field(default_factory=lambda: np.zeros(3))
     inertia: Floats = field(default_factory=lambda: np.zeros((3, 3)))
-    pieces: list[LinkSolid] = field(default_factory=list)
+    pieces: list[MassPiece] = field(default_factory=list)
     color: Any = None
     feather: bool = False
 
@@ -153,12 +153,12 @@ class RigidLink:
         self.inertia = own + inertia + shifted_moments(mass, centre - middle)
         self.mass, self.centre = total, middle
 
-    def absorb(self, other: RigidLink) -> None:
+    def absorb(self, other: ModelLink) -> None:
         """Take over what is fixed to it: mass and solids."""
         pose = other.pose
         turned = pose.turn @ other.inertia @ pose.turn.T
         self.add(other.mass, pose.point(other.centre), turned)
-        self.pieces += [LinkSolid(pose.then(piece.pose), piece.shape) for piece in other.pieces]
+        self.pieces += [MassPiece(pose.then(piece.pose), piece.shape) for piece in other.pieces]
 
 
 def shifted_moments(mass: float, by: Floats) -> Floats:
@@ -171,12 +171,12 @@ def turned_moments(turn: Floats, principal: Floats) -> Floats:
     return np.asarray(turn @ np.diag(principal) @ turn.T)
 
 
-def size_of(links: Iterable[RigidLink]) -> float:
+def size_of(links: Iterable[ModelLink]) -> float:
     """The longest distance within any link [m]: between joints, or to a mass centre."""
     return max((r for r in map(math.sqrt, _squares(links)) if r > 0.0), default=1.0)
 
 
-def _squares(links: Iterable[RigidLink]) -> Iterator[float]:
+def _squares(links: Iterable[ModelLink]) -> Iterator[float]:
     for link in links:
         for far in (link.pose.at, link.centre, *(motion.at for motion in link.motions)):
             yield float(far @ far)

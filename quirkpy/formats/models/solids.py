@@ -7,7 +7,7 @@ import math
 import numpy as np
 
 from quirkpy.clearance.skins import surface_of
-from quirkpy.formats.models.links import FramePose, LinkSolid, RigidLink
+from quirkpy.formats.models.links import MassPiece, ModelLink, RelativePose
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
@@ -19,12 +19,12 @@ SIDES = 24
 CENTRED_SOLID = 1e-9
 
 
-def solid_of(link: RigidLink, findings: Findings) -> Shape | None:
+def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
     """The shape of the body that a link becomes, about its mass centre."""
     if not link.pieces:
         return None
-    onto = FramePose(np.eye(3), -link.centre)
-    pieces = [LinkSolid(onto.then(piece.pose), piece.shape) for piece in link.pieces]
+    onto = RelativePose(np.eye(3), -link.centre)
+    pieces = [MassPiece(onto.then(piece.pose), piece.shape) for piece in link.pieces]
     if len(pieces) == 1 and (alone := _lone_shape(pieces[0])) is not None:
         return alone
     try:
@@ -35,7 +35,7 @@ def solid_of(link: RigidLink, findings: Findings) -> Shape | None:
         return None
 
 
-def _lone_shape(piece: LinkSolid) -> Shape | None:
+def _lone_shape(piece: MassPiece) -> Shape | None:
     """A single solid as it is, where it is centred and lies along the axes of the body."""
     turn, at = piece.pose
     if np.abs(at).max() > CENTRED_SOLID:
@@ -53,7 +53,7 @@ def _lone_shape(piece: LinkSolid) -> Shape | None:
     return None
 
 
-def _join_pieces(pieces: list[LinkSolid]) -> Mesh:
+def _join_pieces(pieces: list[MassPiece]) -> Mesh:
     """Several solids as one surface in several pieces."""
     points, faces, count = [], [], 0
     for pose, shape in pieces:

@@ -15,10 +15,10 @@ import numpy as np
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
 from quirkpy.formats.models.links import (
-    FramePose,
     JointMotion,
-    LinkSolid,
-    RigidLink,
+    MassPiece,
+    ModelLink,
+    RelativePose,
     no_pose,
     rotation_about,
 )
@@ -87,7 +87,7 @@ class _Robot:
         self.findings = Findings()
         self.folder = Path(top.file).absolute().parent
         self.meshes = Meshes(self._root(root), self.findings)
-        self.links: dict[str, RigidLink] = {}
+        self.links: dict[str, ModelLink] = {}
         self.joints: dict[str, XmlElement] = {}
         self.gears: list[Gear] = []
         top.get("name"), top.get("version")
@@ -123,14 +123,14 @@ class _Robot:
         if name in self.links:
             raise element.refuse(f"two links are called {name!r}; give each a name of its own.")
         element.get("type")
-        link = self.links[name] = RigidLink(name, None, no_pose())
+        link = self.links[name] = ModelLink(name, None, no_pose())
         inertial = element.find("inertial")
         if inertial is not None:
             self._add_mass(link, inertial)
         if self.shapes:
             self._add_shapes(link, element)
 
-    def _add_mass(self, link: RigidLink, inertial: XmlElement) -> None:
+    def _add_mass(self, link: ModelLink, inertial: XmlElement) -> None:
         pose, mass = _origin(inertial), inertial.find("mass")
         link.mass = 0.0 if mass is None else mass.number("value", 0.0) or 0.0
         if link.mass < 0.0:
@@ -147,7 +147,7 @@ class _Robot:
                 "mass", "{}: it has moments but no mass; its moments count.", link.name
             )
 
-    def _add_shapes(self, link: RigidLink, element: XmlElement) -> None:
+    def _add_shapes(self, link: ModelLink, element: XmlElement) -> None:
         kind = "collision" if element.find("collision") is not None else "visual"
         for solid in element.all(kind):
             solid.get("name"), solid.get("concave"), solid.get("group")
@@ -156,29 +156,29 @@ class _Robot:
                 pose = _origin(solid)
                 self._add_shape(link, pose, shape)
 
-    def _add_shape(self, link: RigidLink, pose: FramePose, element: XmlElement) -> None:
+    def _add_shape(self, link: ModelLink, pose: RelativePose, element: XmlElement) -> None:
         kind = element.tag
         if kind == "box":
             size = element.numbers("size", 3)
             if size is not None and size.min() > 0.0:
-                link.pieces.append(LinkSolid(pose, Box(tuple(size.tolist()))))
+                link.pieces.append(MassPiece(pose, Box(tuple(size.tolist()))))
         elif kind in ("sphere", "cylinder", "capsule"):
             radius, length = element.number("radius", 0.0) or 0.0, element.number("length", 0.0)
             if radius > 0.0 and (kind == "sphere" or (length or 0.0) > 0.0):
                 made = Sphere(radius) if kind == "sphere" else Cylinder(radius, length or 0.0, "z")
-                link.pieces.append(LinkSolid(pose, made))
+                link.pieces.append(MassPiece(pose, made))
             if kind == "capsule":
                 self.findings.tell("shape", "{}: of a capsule the cylinder is kept.", link.name)
         elif kind == "mesh":
             self._add_mesh(link, pose, element)
 
-    def _add_mesh(self, link: RigidLink, pose: FramePose, element: XmlElement) -> None:
+    def _add_mesh(self, link: ModelLink, pose: RelativePose, element: XmlElement) -> None:
         scale = element.numbers("scale", 1, 3)
         factor = np.ones(3) if scale is None else np.broadcast_to(scale, (3,))
         base, name = self._place(element.text("filename"))
         mesh = self.meshes.solid(base, name, factor, link.name)
         if mesh is not None:
-            link.pieces.append(LinkSolid(pose, mesh))
+            link.pieces.append(MassPiece(pose, mesh))
 
     def _place(self, name: str) -> tuple[Path, str]:
         """The folder from which a file is seen, and its name there."""
@@ -216,7 +216,7 @@ class _Robot:
         if kind is not None:
             self._add_motion(child, name, kind, element)
 
-    def _add_motion(self, child: RigidLink, name: str, kind: Any, element: XmlElement) -> None:
+    def _add_motion(self, child: ModelLink, name: str, kind: Any, element: XmlElement) -> None:
         motion = JointMotion(name, kind, self._axis(element, kind), np.zeros(3))
         lower, upper = self._limits(name, element)
         motion.start = min(max(0.0, lower), upper)
@@ -243,14 +243,14 @@ class _Robot:
                 ratio, offset = mimic.number("multiplier", 1.0), mimic.number("offset", 0.0)
                 starts[name].start = (ratio or 0.0) * first.start + (offset or 0.0)
 
-    def _from_root(self, link: RigidLink) -> FramePose:
+    def _from_root(self, link: ModelLink) -> RelativePose:
         pose = link.pose
         while link.carrier is not None:
             link = link.carrier
             pose = link.pose.then(pose)
         return pose
 
-    def _end(self, element: XmlElement, tag: str) -> RigidLink:
+    def _end(self, element: XmlElement, tag: str) -> ModelLink:
         end = element.find(tag)
         name = "" if end is None else end.text("link")
         if name not in self.links:
@@ -284,15 +284,15 @@ class _Robot:
             return none
         return lower, upper
 
-    def _in_order(self) -> list[RigidLink]:
+    def _in_order(self) -> list[ModelLink]:
         """All links, parents before children; refused where they run in a ring."""
-        order: list[RigidLink] = [link for link in self.links.values() if link.carrier is None]
+        order: list[ModelLink] = [link for link in self.links.values() if link.carrier is None]
         if not self.links:
             raise self.top.refuse("it has no link; a robot has one or more.")
         if not order:
             raise self.top.refuse("it has no first link: each link is the child of another.")
         self._let_go(order)
-        children: dict[str, list[RigidLink]] = {}
+        children: dict[str, list[ModelLink]] = {}
         for link in self.links.values():
             if link.carrier is not None:
                 children.setdefault(link.carrier.name, []).append(link)
@@ -303,7 +303,7 @@ class _Robot:
             raise self.top.refuse(f"links run in a ring: {rest[0]!r} is its own ancestor.")
         return order
 
-    def _let_go(self, roots: list[RigidLink]) -> None:
+    def _let_go(self, roots: list[ModelLink]) -> None:
         """Let the first links float, where that is asked for."""
         for link in roots if self.free else ():
             if not link.motions:
@@ -359,14 +359,14 @@ class _Robot:
         self.gears.append(Gear(word, first, joint, ratio=ratio or 0.0, offset=offset or 0.0))
 
 
-def _origin(element: XmlElement) -> FramePose:
+def _origin(element: XmlElement) -> RelativePose:
     """The pose that an <origin> gives; none where there is none."""
     origin = element.find("origin")
     if origin is None:
         return no_pose()
     at, turns = origin.numbers("xyz", 3), origin.numbers("rpy", 3)
     turn = np.eye(3) if turns is None else turn_of(turns)
-    return FramePose(turn, np.zeros(3) if at is None else at)
+    return RelativePose(turn, np.zeros(3) if at is None else at)
 
 
 def turn_of(rpy: Floats) -> Floats:

@@ -9,7 +9,7 @@ from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
-from quirkpy.formats.models.links import FramePose, no_pose
+from quirkpy.formats.models.links import RelativePose, no_pose
 from quirkpy.formats.models.urdf import LIMITLESS
 from quirkpy.maths.triples import array
 from quirkpy.maths.types import Floats
@@ -20,7 +20,7 @@ from quirkpy.parts.forces import JointDamper, JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Fixed, Planar, Prismatic, Revolute, Spherical
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
-from quirkpy.system.findings import Findings, ModelFinding
+from quirkpy.system.findings import Finding, Findings
 from quirkpy.system.multibody import Multibody
 
 TYPES: dict[type[BaseJoint], str] = {
@@ -33,7 +33,7 @@ BOUNDED = (Revolute, Prismatic)
 UPRIGHT = 1e-9
 
 
-class Limb(NamedTuple):
+class CarriedBody(NamedTuple):
     """A body, what carries it, and the joint by which it does; forwards: whether the joint names
     the carrier first."""
 
@@ -43,7 +43,7 @@ class Limb(NamedTuple):
     forwards: bool
 
 
-def write_urdf(system: Multibody, path: FilePath) -> tuple[ModelFinding, ...]:
+def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
     """Write the bodies and joints of a system that is a tree as a URDF; what a URDF cannot say is
     told.
 
@@ -64,7 +64,7 @@ def write_urdf(system: Multibody, path: FilePath) -> tuple[ModelFinding, ...]:
 
 
 # --- the tree -------------------------------------------------------------------------------------
-def _branches(system: Multibody) -> Iterator[Limb]:
+def _branches(system: Multibody) -> Iterator[CarriedBody]:
     """All bodies, carriers first: along joints from what stands, then from what floats."""
     bodies = [part for part in system.parts if isinstance(part, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint) and not isinstance(p, Gear)]
@@ -77,7 +77,7 @@ def _branches(system: Multibody) -> Iterator[Limb]:
     for body in roots:
         if body.name not in seen:
             seen.add(body.name)
-            yield Limb(body, GROUND, None, True)
+            yield CarriedBody(body, GROUND, None, True)
             yield from _grown([body], joints, seen, used)
     for joint in joints:
         if joint.name not in used:
@@ -88,7 +88,7 @@ def _branches(system: Multibody) -> Iterator[Limb]:
 
 def _grown(
     front: list[Body], joints: Sequence[BaseJoint], seen: set[str], used: set[str]
-) -> Iterator[Limb]:
+) -> Iterator[CarriedBody]:
     """What hangs at some bodies, near ones first."""
     for carrier in front:  # which grows
         for joint in joints:
@@ -98,19 +98,19 @@ def _grown(
                     seen.add(body.name)
                     used.add(joint.name)
                     front.append(body)
-                    yield Limb(body, carrier, joint, forwards)
+                    yield CarriedBody(body, carrier, joint, forwards)
 
 
-def _frame(branch: Limb) -> FramePose:
+def _frame(branch: CarriedBody) -> RelativePose:
     """The frame of a link in its body: axes of the body, origin at its joint."""
     if branch.joint is None:
         return no_pose()
-    return FramePose(np.eye(3), np.array(branch.joint.sites[branch.forwards].at))
+    return RelativePose(np.eye(3), np.array(branch.joint.sites[branch.forwards].at))
 
 
 # --- links ----------------------------------------------------------------------------------------
-def _link(body: Body, frame: FramePose, findings: Findings) -> list[str]:
-    centre = _origin(FramePose(np.eye(3), -frame.at))
+def _link(body: Body, frame: RelativePose, findings: Findings) -> list[str]:
+    centre = _origin(RelativePose(np.eye(3), -frame.at))
     lines = [f"  <link name={quoteattr(body.name)}>"]
     if body.mass is not None and body.inertia is not None:
         m = body.inertia_matrix
@@ -132,7 +132,7 @@ def _solid(body: Body, at: Floats, findings: Findings) -> list[str]:
         findings.tell("shape", "{}: a mesh is not written.", body.name)
         return []
     turn, words = found
-    inside = f"{_origin(FramePose(turn, at))}<geometry>{words}</geometry>"
+    inside = f"{_origin(RelativePose(turn, at))}<geometry>{words}</geometry>"
     return [f"    <{kind}>{inside}</{kind}>" for kind in ("visual", "collision")]
 
 
@@ -150,12 +150,12 @@ def _geometry(shape: Shape) -> tuple[Floats, str] | None:
 
 
 # --- joints ---------------------------------------------------------------------------------------
-def _joint(system: Multibody, branch: Limb, frames: dict[str, FramePose]) -> list[str]:
+def _joint(system: Multibody, branch: CarriedBody, frames: dict[str, RelativePose]) -> list[str]:
     body, carrier, joint = branch.body, branch.carrier, branch.joint
     ends = f"<parent link={quoteattr(carrier.name)}/><child link={quoteattr(body.name)}/>"
     if joint is None:
         kind = "fixed" if body.fixed else "floating"
-        pose = FramePose(body.matrix, np.array(body.position))
+        pose = RelativePose(body.matrix, np.array(body.position))
         name = quoteattr(f"{body.name} in N")
         return [f'  <joint name={name} type="{kind}">{_origin(pose)}{ends}</joint>']
     far, near = joint.sites[branch.forwards], joint.sites[not branch.forwards]
@@ -170,10 +170,10 @@ def _joint(system: Multibody, branch: Limb, frames: dict[str, FramePose]) -> lis
     return [f'  <joint name={quoteattr(joint.name)} type="{kind}">{inside}</joint>']
 
 
-def _between(near: Site, frame: FramePose, far: Site) -> FramePose:
+def _between(near: Site, frame: RelativePose, far: Site) -> RelativePose:
     """The link at the far site in the link of the near one, where their axes coincide."""
     turn = array(near.axes9) @ array(far.axes9).T
-    return FramePose(turn, np.array(near.at) - frame.at)
+    return RelativePose(turn, np.array(near.at) - frame.at)
 
 
 def _limit(system: Multibody, joint: BaseJoint) -> str:
@@ -214,7 +214,7 @@ def _tell_rest(system: Multibody, findings: Findings) -> None:
 
 
 # --- words ----------------------------------------------------------------------------------------
-def _origin(pose: FramePose) -> str:
+def _origin(pose: RelativePose) -> str:
     return f'<origin xyz="{_row(pose.at.tolist())}" rpy="{_row(angles_of(pose.turn))}"/>'
 
 

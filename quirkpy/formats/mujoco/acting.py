@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.formats.models.assembly import Assembly
-from quirkpy.formats.models.links import RigidLink, no_pose
+from quirkpy.formats.models.links import ModelLink, no_pose
 from quirkpy.formats.models.on_joints import bound, damp, rub
 from quirkpy.formats.models.xml import XmlElement
 from quirkpy.formats.mujoco.defaults import ACTUATORS, Defaults, Units
@@ -34,7 +34,7 @@ from quirkpy.system.findings import Findings
 class Lifted(NamedTuple):
     """A link whose weight is taken away, or a share of it."""
 
-    link: RigidLink
+    link: ModelLink
     share: float
 
 
@@ -61,14 +61,14 @@ class Acting:
             if any(flag.get("gravity") == "disable" for flag in option.all("flag")):
                 self.gravity = np.zeros(3)
 
-    def lift(self, link: RigidLink, share: float) -> None:
+    def lift(self, link: ModelLink, share: float) -> None:
         """Take away a share of the weight of a link."""
         if share:
             self.lifted.append(Lifted(link, share))
 
     def parts(
         self, top: XmlElement, made: Assembly, sites: Mapping[str, Site],
-        heavy: Sequence[tuple[RigidLink, float, Floats]],
+        heavy: Sequence[tuple[ModelLink, float, Floats]],
     ) -> list[Part]:  # fmt: skip
         """All that acts; `loops` and `later` are found on the way."""
         self.made, self.sites = made, sites
@@ -91,7 +91,7 @@ class Acting:
                 parts += self._actuator(element)
         return parts
 
-    def _lifts(self, heavy: Sequence[tuple[RigidLink, float, Floats]]) -> Iterator[Part]:
+    def _lifts(self, heavy: Sequence[tuple[ModelLink, float, Floats]]) -> Iterator[Part]:
         masses = {id(link): (mass, centre) for link, mass, centre in heavy}
         for link, share in self.lifted:
             mass, centre = masses[id(link)]
@@ -256,7 +256,7 @@ class Acting:
             return
         first = self._zero(element.text("joint1"))
         if two is None or word is None:
-            yield Prescribed(name, one, _hold_at(first + a[0]))
+            yield Prescribed(name, one, _hold(first + a[0]))
         else:
             offset = first + a[0] - a[1] * self._zero(word)
             yield Gear(name, two, one, ratio=float(a[1]), offset=float(offset))
@@ -405,7 +405,7 @@ class _Law(NamedTuple):
         return cls(push + float(b[0]), -float(b[1]), -float(b[2]), bounded)
 
 
-def _hold_at(value: float) -> Schedule:
+def _hold(value: float) -> Schedule:
     """A coordinate that stays where it is."""
     return Schedule((0.0, 1.0), (value, value), "smooth")
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from quirkpy.formats.models.links import FramePose, rotation_about
+from quirkpy.formats.models.links import RelativePose, rotation_about
 from quirkpy.formats.models.xml import MOST_ELEMENTS, XmlElement, place_below, read_elements
 from quirkpy.formats.mujoco.geoms import turn_z_to
 from quirkpy.maths import quat
@@ -119,10 +119,10 @@ class Units:
         """A setting that is a number; zero where it is not there."""
         return float(self.settings.get(name, 0.0))
 
-    def pose(self, element: XmlElement) -> FramePose:
+    def pose(self, element: XmlElement) -> RelativePose:
         """Where an element says that it lies."""
         at = element.numbers("pos", 3)
-        return FramePose(self.turn(element), np.zeros(3) if at is None else at)
+        return RelativePose(self.turn(element), np.zeros(3) if at is None else at)
 
     def turn(self, element: XmlElement) -> Floats:
         """The turn (3, 3) of an element, in one of the five ways of writing it."""

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.formats.models.links import FramePose
+from quirkpy.formats.models.links import RelativePose
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
@@ -19,7 +19,7 @@ SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 WEIGHTLESS = ("plane", "hfield")
 
 
-class GeomMass(NamedTuple):
+class GeomSolid(NamedTuple):
     """A body of density one: volume [m3], centre (3,) [m], and moments (3, 3) [m5] about it, all in
     the frame of its geom; shape: how it looks there, None: not at all."""
 
@@ -29,10 +29,10 @@ class GeomMass(NamedTuple):
     shape: Shape | None
 
 
-def primitive(kind: str, size: Floats) -> GeomMass:
+def primitive(kind: str, size: Floats) -> GeomSolid:
     """A solid of a kind by its sizes: radii and half lengths [m]."""
     volume, moments = VOLUMES[kind](*size.tolist())
-    return GeomMass(volume, np.zeros(3), volume * np.diag(moments), _shape(kind, size.tolist()))
+    return GeomSolid(volume, np.zeros(3), volume * np.diag(moments), _shape(kind, size.tolist()))
 
 
 def _sphere(r: float) -> tuple[float, tuple[float, float, float]]:
@@ -85,7 +85,7 @@ def _shape(kind: str, size: list[float]) -> Shape | None:
 
 
 # --- meshes ---------------------------------------------------------------------------------------
-def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> GeomMass:
+def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> GeomSolid:
     """The solid that a mesh bounds, by one of the ways of MuJoCo: "legacy" counts each tetrahedron
     over the middle of the surface as positive, "exact" with its sign."""
     faces = points[corners]
@@ -107,7 +107,7 @@ def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> G
     second = np.einsum("m,mki,mkj->ij", parts, tips, tips)
     second = (second + np.einsum("m,mi,mj->ij", parts, total, total)) / 20.0
     moments = np.trace(second) * np.eye(3) - second
-    return GeomMass(float(parts.sum()), centre, moments, shape)
+    return GeomSolid(float(parts.sum()), centre, moments, shape)
 
 
 def _tetrahedra(middles: Floats, normals: Floats, way: str) -> Floats:
@@ -132,11 +132,11 @@ def turn_z_to(direction: Floats) -> Floats:
 TURNED_BACK = 1e-12
 
 
-def pose_between(ends: Floats) -> tuple[FramePose, float]:
+def pose_between(ends: Floats) -> tuple[RelativePose, float]:
     """The pose of a solid whose z axis goes from one point to another (6,), and half its length
     [m]."""
     along = ends[3:] - ends[:3]
     length = float(np.linalg.norm(along))
     if length == 0.0:
         raise PartError("fromto names one point twice")
-    return FramePose(turn_z_to(along), 0.5 * (ends[:3] + ends[3:])), 0.5 * length
+    return RelativePose(turn_z_to(along), 0.5 * (ends[:3] + ends[3:])), 0.5 * length

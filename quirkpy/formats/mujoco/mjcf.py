@@ -12,11 +12,11 @@ import numpy as np
 from quirkpy.formats.models.assembly import Assembly
 from quirkpy.formats.models.imported import Imported, close_loops
 from quirkpy.formats.models.links import (
-    FramePose,
     JointMotion,
-    LinkSolid,
+    MassPiece,
+    ModelLink,
     MotionKind,
-    RigidLink,
+    RelativePose,
     no_pose,
     turned_moments,
 )
@@ -28,7 +28,7 @@ from quirkpy.formats.mujoco.defaults import Defaults, Units, read_whole
 from quirkpy.formats.mujoco.geoms import (
     SIZES,
     WEIGHTLESS,
-    GeomMass,
+    GeomSolid,
     mesh_solid,
     pose_between,
     primitive,
@@ -99,8 +99,8 @@ class _Model:
         below = self.folder.parent if root is None else Path(root)
         self.meshes = Meshes(below, self.findings)
         self.units, self.defaults = Units(top), Defaults(top)
-        self.links: list[RigidLink] = []
-        self.sites: dict[str, tuple[RigidLink | None, FramePose]] = {}
+        self.links: list[ModelLink] = []
+        self.sites: dict[str, tuple[ModelLink | None, RelativePose]] = {}
         self.solids: dict[str, XmlElement] = {}
         self.weighed: set[str] = set()
         self.acting = Acting(self.units, self.defaults, self.findings)
@@ -136,7 +136,7 @@ class _Model:
 
     # --- bodies -----------------------------------------------------------------------------------
     def _read_inside(
-        self, element: XmlElement, link: RigidLink | None, pose: FramePose, around: str
+        self, element: XmlElement, link: ModelLink | None, pose: RelativePose, around: str
     ) -> None:
         """What stands in a body, in the world, or in a frame of either."""
         for child in element.all("frame", "site", "body", "geom", "plugin"):
@@ -162,11 +162,11 @@ class _Model:
                 )
 
     def _add_body(
-        self, element: XmlElement, carrier: RigidLink | None, pose: FramePose, around: str
+        self, element: XmlElement, carrier: ModelLink | None, pose: RelativePose, around: str
     ) -> None:
         inner = element.get("childclass") or around
         name = element.get("name") or f"body {len(self.links) + 1}"
-        link = RigidLink(name, carrier, pose.then(self.units.pose(element)))
+        link = ModelLink(name, carrier, pose.then(self.units.pose(element)))
         self.links.append(link)
         self.acting.lift(link, element.number("gravcomp", 0.0) or 0.0)
         if element.flag("mocap"):
@@ -181,7 +181,7 @@ class _Model:
         self._read_inside(element, link, no_pose(), inner)
         self._bound(link)
 
-    def _set_inertia(self, link: RigidLink, inertial: XmlElement) -> None:
+    def _set_inertia(self, link: ModelLink, inertial: XmlElement) -> None:
         pose = self.units.pose(inertial)
         link.mass, link.centre = inertial.number("mass", 0.0) or 0.0, pose.at
         full, principal = inertial.numbers("fullinertia", 6), inertial.numbers("diaginertia", 3)
@@ -193,7 +193,7 @@ class _Model:
         if link.mass < 0.0:
             raise inertial.refuse(f"body {link.name!r} has a mass of {link.mass:g} kg; none can.")
 
-    def _bound(self, link: RigidLink) -> None:
+    def _bound(self, link: ModelLink) -> None:
         """What <compiler> asks of masses and moments at least."""
         least_mass, least = self.units.number("boundmass"), self.units.number("boundinertia")
         if not (link.mass > 0.0 or least_mass > 0.0 or link.motions):
@@ -218,7 +218,7 @@ class _Model:
                 )
 
     # --- joints and sites -------------------------------------------------------------------------
-    def _add_joint(self, element: XmlElement, link: RigidLink, around: str) -> None:
+    def _add_joint(self, element: XmlElement, link: ModelLink, around: str) -> None:
         free = element.tag == "freejoint"
         if not free:
             self.defaults.complete(element, around)
@@ -241,7 +241,7 @@ class _Model:
         self.acting.joints[name] = element
 
     def _add_site(
-        self, element: XmlElement, link: RigidLink | None, pose: FramePose, around: str
+        self, element: XmlElement, link: ModelLink | None, pose: RelativePose, around: str
     ) -> None:
         self.defaults.complete(element, around)
         for word in ("type", "size"):
@@ -259,7 +259,9 @@ class _Model:
         element.asked |= element.attributes.keys()
         self.findings.tell("world", "Geoms of the world are not read.")
 
-    def _add_geom(self, element: XmlElement, link: RigidLink, pose: FramePose, around: str) -> None:
+    def _add_geom(
+        self, element: XmlElement, link: ModelLink, pose: RelativePose, around: str
+    ) -> None:
         self.defaults.complete(element, around)
         element.get("name")
         kind = element.get("type", "sphere") or "sphere"
@@ -284,8 +286,8 @@ class _Model:
             self._add_solid(link, pose.then(own), solid, given, density if weighs else 0.0)
 
     def _solid(
-        self, element: XmlElement, kind: str, size: Floats | None, link: RigidLink, weighs: bool
-    ) -> GeomMass | None:
+        self, element: XmlElement, kind: str, size: Floats | None, link: ModelLink, weighs: bool
+    ) -> GeomSolid | None:
         if kind in WEIGHTLESS:
             return None
         if kind == "mesh":
@@ -303,14 +305,19 @@ class _Model:
         return primitive(kind, size[: SIZES[kind]])
 
     def _add_solid(
-        self, link: RigidLink, pose: FramePose, solid: GeomMass, mass: float | None, density: float
+        self,
+        link: ModelLink,
+        pose: RelativePose,
+        solid: GeomSolid,
+        mass: float | None,
+        density: float,
     ) -> None:
         if density != 0.0 and solid.volume > 0.0:
             share = density if mass is None else mass / solid.volume
             moments = share * (pose.turn @ solid.moments @ pose.turn.T)
             link.add(share * solid.volume, pose.point(solid.centre), moments)
         if self.shapes and solid.shape is not None:
-            link.pieces.append(LinkSolid(pose, solid.shape))
+            link.pieces.append(MassPiece(pose, solid.shape))
 
     # --- meshes -----------------------------------------------------------------------------------
     def _add_mesh(self, element: XmlElement) -> None:
@@ -319,7 +326,7 @@ class _Model:
         name = element.get("name") or (Path(file).stem if file else "")
         self.solids[name] = element
 
-    def _mesh(self, element: XmlElement, link: RigidLink, weighs: bool) -> GeomMass | None:
+    def _mesh(self, element: XmlElement, link: ModelLink, weighs: bool) -> GeomSolid | None:
         name = element.text("mesh")
         asset = self.solids.get(name)
         if asset is None:
@@ -338,7 +345,7 @@ class _Model:
         shape = self.meshes.solid_of(points, corners, link.name) if self.shapes else None
         way = asset.get("inertia") or "legacy"
         if not weighs:
-            return GeomMass(0.0, np.zeros(3), np.zeros((3, 3)), shape)
+            return GeomSolid(0.0, np.zeros(3), np.zeros((3, 3)), shape)
         if way not in ("legacy", "exact"):
             self.findings.tell("acts", f"{{}}: moments of a {way} mesh are taken as exact.", name)
         return mesh_solid(points, corners, shape, way)
@@ -352,7 +359,7 @@ class _Model:
         asset.attributes["quat"] = asset.attributes.get("refquat", "1 0 0 0")
         return np.asarray(moved @ self.units.turn(asset))
 
-    def _vertices(self, asset: XmlElement, link: RigidLink) -> tuple[Floats, Any] | None:
+    def _vertices(self, asset: XmlElement, link: ModelLink) -> tuple[Floats, Any] | None:
         file = asset.get("file")
         if file is None:
             self.findings.tell("mesh", "{}: a mesh written in the model is not read.", link.name)

@@ -1,5 +1,5 @@
-"""What putting states onto the joints takes from their energy: its ledger, and whether it is more
-than the tolerances leave open."""
+"""The ledger of energy that projection onto joints changes, and whether this is more than the
+tolerances explain."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 
 @inner
 def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
-    """Put the kinetic energy that projection has taken from one state to the other in a column of
-    its ledger."""
+    """Add the change of kinetic energy by projection, from one state to another, to a column of the
+    ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
     loss = 0.5 * (
         metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
@@ -47,9 +47,9 @@ def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> No
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """Charge to the ledger what the loads at END do along the way from the pose in a line, where
-    projection has moved the state; and compare that with what the tolerances leave open. (A fixed
-    step knows none.)"""
+    """Add to the ledger the work of the loads at END over the displacement by projection, from the
+    pose in a line, and compare it with what the tolerances explain. (A fixed step has no
+    tolerance.)"""
     new, n, clock = run.states[END], model.bodies.shape[0], run.clock
     clock[CHARGE] = 0.0
     if run.moved[0] == 0.0 and run.moved[1] == 0.0:
@@ -80,8 +80,8 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """Put what the loads at END do along the way from the pose in a line in the ledger of
-    projections."""
+    """Add the work of the loads at END over the displacement from the pose in a line to the column
+    of projections."""
     old, new = run.states[line], run.states[END]
     for i in range(model.bodies.shape[0]):
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
@@ -91,8 +91,8 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def is_overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain, step after step: it
-    is no motion."""
+    """Whether projection has changed the energy by more than the tolerances explain in many
+    consecutive steps, so that the result is no motion."""
     if run.clock[CHARGE] == 0.0:
         run.counts[HARSH] = 0
     else:

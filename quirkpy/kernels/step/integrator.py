@@ -1,7 +1,6 @@
-"""The adaptive integrator: steps with error control, back onto the constraints, events.
+"""The adaptive integrator: steps with error control, projection onto constraints, events.
 
-`advance` runs until there is something for Python to do: buffers are full, the run is over, or
-cannot go on."""
+`advance` runs until Python must act: buffers are full, or the run is over or cannot go on."""
 
 from __future__ import annotations
 
@@ -54,6 +53,7 @@ from quirkpy.kernels.step.jumps import (
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
 from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.step.ropes import begin_ropes, switch_ropes, turn_ropes
 from quirkpy.kernels.step.steps import (
     ACROSS,
     ALLOWED,
@@ -107,8 +107,8 @@ from quirkpy.kernels.step.watch import (
     KIND,
     MEETING,
     NOW,
+    OWN_FUNCTIONS,
     ROOT,
-    STOP,
     TERMINAL,
     VALUE,
     Watch,
@@ -149,8 +149,8 @@ TOO_MANY = 1000
 
 @inner
 def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """The angles of the state whose kinematics are in the scratch, so that the next are taken next
-    to them."""
+    """Store the angles of the state whose kinematics are in the scratch, as references for those of
+    the next state."""
     joints, near = joints_at(model, conditions), conditions.near
     for c in range(near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
@@ -181,6 +181,7 @@ def begin(
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
+    begin_ropes(run, model, conditions, scratch, watch)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     possible = scratch.report[CONTRADICTION] <= max(
         LEAST_DEMAND, CONTRADICTORY * scratch.report[TARGET]
@@ -245,7 +246,8 @@ def attempt(
 
 @inner
 def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
+    """END: the state RAW with normalized quaternions, projected onto the constraints if the run
+    does so."""
     copy(run.lines, RAW, END)
     unit_quaternions(END, run)
     if run.clock[PROJECTING] > 0.0:
@@ -255,8 +257,8 @@ def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -
 
 @inner
 def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """Whether an event lies so early in a step of a loop that a state within it is not good enough:
-    what bends the motion far beyond the event bends the polynomial before it."""
+    """Whether an event lies so early in a step of a loop that the interpolated state is inaccurate:
+    what happens far beyond the event also bends the polynomial before it."""
     clock = run.clock
     if table.counts[EXTRA] < 0 or clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
         return False
@@ -266,7 +268,7 @@ def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: 
 
 @inner
 def refuse_landing(share: float, run: Run) -> None:
-    """Let this share of the step be taken anew."""
+    """Demand that the step is repeated with this share of its length."""
     run.clock[H], run.clock[REFUSED] = share * run.clock[STEP], 1.0
     run.counts[ANSWER] = AGAIN
 
@@ -318,7 +320,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
-            if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
+            if watch.what[k, KIND] not in OWN_FUNCTIONS:  # noted when it is clear what they do
                 note(t, CROSSED, k, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
@@ -348,11 +350,11 @@ def accept(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows,
 ) -> bool:  # fmt: skip
-    """Finish the step that ends in END at the time t, or at the first event within it, and keep it
-    as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
-    contradicts a drive, UNHELD, NO_NUMBERS, or FIT; or whether nothing is kept: then it is AGAIN.
-    """
-    over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
+    """Finish the step that ends in END at the time t, or at the first event within it, and store it
+    as a row.  Returns whether the run is over, with the reason in counts[ANSWER]: the number of a
+    stop that contradicts a drive, UNHELD, NO_NUMBERS, or FIT; if nothing is stored and the step
+    must be repeated it is AGAIN."""
+    over, turned, first, x, weak, clock = False, False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     noted, jumped = run.counts[NOTED], run.counts[JUMPED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
@@ -383,6 +385,7 @@ def accept(
         over = note_events(t, first, run, rows, watch)
         remember_before(NOW, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
+        turned = turn_ropes(t, first, run, model, conditions, scratch, watch, rows)
         over = tell_jumps(t, NOW, run, rows, watch) or over
     if not finite(run.lines, END):
         run.counts[NOTED], run.counts[JUMPED] = noted, jumped
@@ -399,12 +402,15 @@ def accept(
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
         run.counts[STEPS] += 1
+        if turned and table.counts[EXTRA] >= 0 and clock[FIXED] == 0.0 and t < clock[T_END]:
+            # what was a good step before a rope has turned need be none after it
+            clock[H] = min(clock[H], first_step(run, model, conditions, scratch, table))
     return over or run.counts[ANSWER] != FIT
 
 
 @kernel
 def why_over(answer: int) -> int:
-    """What a run that `accept` has ended returns."""
+    """The return value of `advance` for a run that `accept` has ended."""
     if answer == FIT:
         return STOPPED
     if answer == NO_NUMBERS:
@@ -496,15 +502,16 @@ def advance(
 def pass_knot(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> bool:
-    """Let what acts after a knot of a schedule act, where a step has ended at it; returns whether
-    an event that this brings ends the run.
+    """Switch to the loads after a knot of a schedule at which a step has ended; returns whether an
+    event at this jump ends the run.
 
-    What the jump of a load changes in the potential energy of a state that stands still is work,
-    also of the row that has just been filled."""
+    The change of the potential energy by the jump of a load, at a fixed state, is work, also in the
+    row that has just been stored."""
     clock, n = run.clock, model.bodies.shape[0]
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     before = energy_of(model, scratch)
     clock[ASKED_UNTIL] = np.inf
+    switch_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     work = energy_of(model, scratch) - before
     run.states[BEGIN, n, INTO] += work
@@ -517,8 +524,8 @@ def finish(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows,
 ) -> bool:  # fmt: skip
-    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
-    the run is over."""
+    """Finish a step from BEGIN to RAW at the time t that another integrator has taken; returns
+    whether the run is over."""
     run.clock[PASSING] = 1.0
     put_back(run, model, conditions, scratch)
     return accept(t, run, model, conditions, scratch, table, watch, rows)

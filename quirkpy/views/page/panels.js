@@ -19,6 +19,7 @@ function table(heads, rows, properties) {
 const facts = (pairs) => make("table", { class: "facts" }, make("tbody", {}, pairs.filter(([, value]) => value !== null && value !== undefined && value !== "")
   .map(([name, value]) => make("tr", {}, make("th", { scope: "row" }, name), make("td", {}, value)))));
 
+const counted = (number, thing) => `${number} ${thing}${number === 1 ? "" : "s"}`;
 const withUnit = (value, unit) => `${said(value)} ${unit}`;
 
 class Panels {

@@ -1,7 +1,5 @@
 // What moves in the scene: a clock, a scrubber, and curves in step with them.
 const FITTED = 6; // seconds in which a whole motion is shown unless one asks otherwise
-const CURVES = ["curve1", "curve2", "curve3", "curve4", "curve5", "curve6", "curve7"];
-const DASHES = ["solid", "dash", "dot", "dashdot", "longdash", "longdashdot", "solid"];
 
 class Player {
   constructor(scene) {
@@ -16,16 +14,16 @@ class Player {
       .map(([value, words]) => make("option", { value }, words)));
     this.clock = make("output", { class: "pale", "aria-live": "off" });
     this.bar = make("div", { class: "row player" }, this.button, this.scrubber, this.speed, this.clock);
-    this.energy = make("div", { class: "curves", role: "img", "aria-label": "Energies over time" });
-    this.joints = make("div", { class: "curves", role: "img", "aria-label": "Joint coordinates over time" });
+    const asked = (time) => { this.pause(); this.go(time); };
+    this.energy = new Chart("Energies over time", asked);
+    this.joints = new Chart("Joint coordinates over time", asked);
     this.note = make("p", { class: "pale" });
-    this.below = make("div", {}, this.energy, this.joints, this.note);
+    this.below = make("div", {}, this.energy.box, this.joints.box, this.note);
     this.hide();
-    dark.addEventListener("change", () => this.motion && this.curves());
   }
 
   hide() {
-    for (const part of [this.bar, this.energy, this.joints, this.note]) part.hidden = true;
+    for (const part of [this.bar, this.energy.box, this.joints.box, this.note]) part.hidden = true;
   }
 
   length() { return this.motion ? duration(this.motion) : 1; }
@@ -56,7 +54,7 @@ class Player {
   sway(poses, shape, seconds) {
     this.rest(poses);
     const furthest = Math.max(...shape.map((v) => Math.max(Math.hypot(v[0], v[1], v[2]), 0.1 * Math.hypot(v[3], v[4], v[5]))), 1e-9);
-    const much = (0.12 * (this.scene.ranges[0][1] - this.scene.ranges[0][0])) / furthest, begun = performance.now();
+    const much = (0.24 * this.scene.half) / furthest, begun = performance.now();
     const ends = [swung(poses.r, poses.q, shape, much), swung(poses.r, poses.q, shape, -much), poses];
     this.scene.show(poses, ends);
     const step = (now) => {
@@ -111,44 +109,16 @@ class Player {
     this.clock.textContent = `${said(time)} s of ${said(this.length())} s`;
     this.scrubber.setAttribute("aria-valuetext", this.clock.textContent);
     this.scene.show(posesAt(this.motion, time));
-    const now = performance.now();
-    if (this.playing && now - (this.marked || 0) < 80 && time < this.length()) return;
-    this.marked = now;
-    for (const plot of [this.energy, this.joints]) {
-      if (!plot.hidden && plot.data) Plotly.relayout(plot, { "shapes[0].x0": time, "shapes[0].x1": time });
-    }
+    for (const chart of [this.energy, this.joints]) chart.mark(time);
   }
 
   curves() {
     const names = Object.keys(this.motion.curves), energies = names.filter((name) => name.endsWith(" [J]"));
     const coordinates = names.filter((name) => !energies.includes(name)).slice(0, 5);
-    this.draw(this.energy, energies, "energy [J]", (name) => name.slice(0, -4));
     const units = [...new Set(coordinates.map((name) => name.match(/\[([^\]]*)\]$/)[1]))];
-    this.draw(this.joints, coordinates, `joints [${units.join(", ")}]`, (name) => name);
-  }
-
-  draw(plot, names, title, shorter) {
-    plot.hidden = !names.length;
-    if (!names.length) return;
-    const entry = 50 + 7 * Math.max(...names.map((name) => shorter(name).length)); // of the legend, which takes no room from the curves
-    const rows = Math.ceil(names.length / Math.max(1, Math.floor((plot.clientWidth - 74) / entry)));
-    plot.style.height = `${Math.max(190 + 20 * rows, 46 * rows)}px`;
-    const axis = { color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), automargin: true, tickfont: { size: 11 }, nticks: 6, exponentformat: "power" };
-    const traces = names.map((name, k) => ({
-      x: Array.from(this.motion.t), y: this.motion.curves[name], type: "scatter", mode: "lines", name: plainly(shorter(name)),
-      line: { width: 2, color: ink(CURVES[k % CURVES.length]), dash: DASHES[k % DASHES.length] },
-    }));
-    const layout = {
-      margin: { l: 66, r: 8, t: 26, b: 36 }, paper_bgcolor: "rgba(0,0,0,0)", plot_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink"), size: 12 },
-      showlegend: true, legend: { orientation: "h", y: 1.02, yanchor: "bottom", x: 0, font: { size: 11 } }, dragmode: false, hovermode: "x unified",
-      hoverlabel: { bgcolor: ink("paper"), font: { color: ink("ink") } },
-      xaxis: { ...axis, title: { text: "t [s]", standoff: 4 }, fixedrange: true }, yaxis: { ...axis, title: { text: title, standoff: 6 }, fixedrange: true },
-      shapes: [{ type: "line", yref: "paper", y0: 0, y1: 1, x0: this.time, x1: this.time, line: { color: ink("accent"), width: 2 } }],
-    };
-    Plotly.react(plot, traces, layout, { ...SETTINGS, scrollZoom: false }).then(() => {
-      plot.removeAllListeners("plotly_click");
-      plot.on("plotly_click", (event) => { this.pause(); this.go(event.points[0].x); });
-    });
+    const t = Array.from(this.motion.t), of = (names, length) => names.map((name) => [name.slice(0, name.length - length), this.motion.curves[name]]);
+    this.energy.show(t, of(energies, 4), "energy [J]");
+    this.joints.show(t, of(coordinates, 0), `joints [${units.join(", ")}]`);
   }
 }
 

@@ -11,148 +11,158 @@ function make(kind, properties, ...children) {
 }
 
 const ink = (name) => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
-// The drawing library reads some tags in texts; names are no tags.
-const plainly = (text) => String(text).replace(/&/g, "&amp;").replace(/</g, "&lt;").replace(/>/g, "&gt;");
 const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
-const SETTINGS = { displayModeBar: false, displaylogo: false, responsive: true, scrollZoom: true, showTips: false };
-const FIRST_EYE = { x: 1.0, y: -1.55, z: 1.1 }, LOWER = { x: 0, y: 0, z: -0.17 };
+const LIGHT = [0.179, -0.493, 0.852]; // towards it
+const NAMED = 12; // bodies: names of more would hide them
+const HERE = { r: [0, 0, 0], q: [1, 0, 0, 0] };
 
-// Round numbers for an axis, none near its ends, where those of two axes meet.
-function scale([low, high]) {
-  const power = 10 ** Math.floor(Math.log10((high - low) / 6)), step = power * [1, 2, 5, 10].find((k) => k * power >= (high - low) / 6);
-  const inner = 0.08 * (high - low), first = Math.ceil((low + inner) / step);
-  const tickvals = Array.from({ length: Math.floor((high - inner) / step) - first + 1 }, (_, k) => step * (first + k));
-  return { range: [low, high], tickvals, ticktext: tickvals.map(said) };
+// Round numbers within a range: multiples of 1, 2 or 5 times a power of ten, about so many.
+function ticks([low, high], many = 6) {
+  const power = 10 ** Math.floor(Math.log10((high - low) / many)), step = power * [1, 2, 5, 10].find((k) => k * power >= 0.999 * (high - low) / many);
+  const first = Math.ceil(low / step - 1e-9);
+  return Array.from({ length: Math.max(0, Math.floor(high / step + 1e-9) - first + 1) }, (_, k) => step * (first + k));
 }
 
 class Scene {
   constructor(data) {
     this.bodies = data.bodies;
     this.meshes = data.meshes;
+    this.emblems = data.emblems;
+    const drawn = make("canvas"), written = make("canvas", { class: "over" });
     this.box = make("div", { class: "space", tabindex: "0", role: "img",
-      "aria-label": "The bodies in space. Drag to turn; arrow keys turn, plus and minus zoom, 0 begins anew." });
-    this.box.addEventListener("keydown", (event) => this.key(event));
-    this.busy = false;
-    this.waiting = null;
-    this.begin();
-    dark.addEventListener("change", () => this.drawn && Plotly.update(this.box, { lighting: this.light() }, this.theme(), [0]));
+      "aria-label": "The bodies in space. Drag to turn, with shift to move aside, the wheel comes nearer; arrow keys turn, plus and minus zoom, 0 begins anew." }, drawn, written);
+    this.canvas = new Canvas(drawn);
+    this.pen = written.getContext("2d");
+    this.walls = [];
+    this.box.camera = new Camera(this.box, () => this.paint());
+    if (!this.canvas.gl) this.box.append(make("p", { class: "wait warn" }, "The bodies are not drawn: this browser has no WebGL 2."));
+    new ResizeObserver(() => this.resize()).observe(this.box);
+    drawn.addEventListener("restored", () => this.paint());
+    dark.addEventListener("change", () => this.paint());
   }
 
-  // What never changes: triangles with their colours, and which corners belong to which body.
-  begin() {
-    const i = [], j = [], k = [], colours = [];
-    let first = 0;
-    for (const body of this.bodies) {
-      const mesh = this.meshes[body.mesh];
-      for (const [a, b, c] of mesh.triangles) {
-        i.push(first + a); j.push(first + b); k.push(first + c); colours.push(body.colour);
-      }
-      first += mesh.corners.length;
-    }
-    this.solid = { type: "mesh3d", i, j, k, facecolor: colours, flatshading: true, hoverinfo: "skip", showscale: false,
-      lightposition: { x: 2000, y: -5500, z: 9500 } };
-    this.lines = { type: "scatter3d", mode: "lines", line: { width: 3, color: "#2b2f36" }, hoverinfo: "skip" };
-    this.names = { type: "scatter3d", mode: "text", text: this.bodies.map((body) => shortened(body.name.replace(/</g, "\u2039").replace(/>/g, "\u203A"), 16)), hoverinfo: "skip",
-      textfont: { size: 12 }, visible: this.bodies.length <= 12 };
-  }
-
-  placed(poses) {
-    return this.bodies.map((body) => (body.row === null ? { r: body.r, q: body.q } : { r: poses.r[body.row], q: poses.q[body.row] }));
-  }
-
-  corners(poses) {
-    const solid = [[], [], []], lines = [[], [], []], names = [[], [], []];
-    this.placed(poses).forEach(({ r, q }, b) => {
-      const mesh = this.meshes[this.bodies[b].mesh];
-      const at = mesh.corners.map((corner) => turnedPoint(q, corner).map((x, axis) => x + r[axis]));
-      const top = Math.max(...at.map((corner) => corner[2]));
-      for (let axis = 0; axis < 3; axis++) {
-        for (const corner of at) solid[axis].push(corner[axis]);
-        for (const [one, two] of mesh.edges) lines[axis].push(at[one][axis], at[two][axis], null);
-        names[axis].push(axis < 2 ? r[axis] : top + 0.12 * (top - r[2]));
-      }
-    });
-    return { x: [solid[0], lines[0], names[0]], y: [solid[1], lines[1], names[1]], z: [solid[2], lines[2], names[2]] };
+  placed() {
+    return this.bodies.map((body) => (body.row === null ? body : { r: this.poses.r[body.row], q: this.poses.q[body.row] }));
   }
 
   // A cube around all poses of a list, so that nothing leaves the view and lengths are alike along all axes.
   frame(list) {
     const low = [Infinity, Infinity, Infinity], high = [-Infinity, -Infinity, -Infinity];
     for (const poses of list) {
-      const all = this.corners(poses);
-      [all.x[0], all.y[0], all.z[0]].forEach((values, axis) => {
-        for (const value of values) { low[axis] = Math.min(low[axis], value); high[axis] = Math.max(high[axis], value); }
+      this.bodies.forEach((body) => {
+        const { r, q } = body.row === null ? body : { r: poses.r[body.row], q: poses.q[body.row] };
+        for (const corner of this.meshes[body.mesh].corners) {
+          turnedPoint(q, corner).forEach((x, axis) => {
+            low[axis] = Math.min(low[axis], x + r[axis]);
+            high[axis] = Math.max(high[axis], x + r[axis]);
+          });
+        }
       });
     }
-    const half = 0.53 * Math.max(...low.map((value, axis) => high[axis] - value), 1e-9);
-    this.ranges = low.map((value, axis) => [0.5 * (value + high[axis]) - half, 0.5 * (value + high[axis]) + half]);
+    this.middle = low.map((value, axis) => 0.5 * (value + high[axis]));
+    this.half = 0.53 * Math.max(...low.map((value, axis) => high[axis] - value), 1e-9);
+    this.ranges = this.middle.map((value) => [value - this.half, value + this.half]);
+    this.canvas.forget(this.walls.flat());
+    this.marks = this.ranges.map((range) => ticks(range));
+    this.walls = [0, 1, 2].map((axis) => this.ranges[axis].map((at) => this.wall(axis, at)));
   }
 
-  theme() {
-    const axis = { color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), showbackground: false };
-    const out = { paper_bgcolor: "rgba(0,0,0,0)", "font.color": ink("ink") };
-    for (const name of ["xaxis", "yaxis", "zaxis"]) for (const [key, value] of Object.entries(axis)) out[`scene.${name}.${key}`] = value;
-    return out;
-  }
-
-  // In the dark bodies are darker, so that pale names can be read on them.
-  light() {
-    const [ambient, diffuse] = dark.matches ? [0.3, 0.36] : [0.62, 0.55];
-    return { ambient, diffuse, specular: 0.05, roughness: 0.9, vertexnormalsepsilon: 0, facenormalsepsilon: 0 };
+  // A side of the cube with its grid.
+  wall(axis, at) {
+    const corners = [], edges = [], across = [0, 1, 2].filter((other) => other !== axis);
+    across.forEach((along, k) => {
+      const other = across[1 - k];
+      for (const tick of [...this.marks[along], ...this.ranges[along]]) {
+        for (const end of this.ranges[other]) { const corner = [at, at, at]; corner[along] = tick; corner[other] = end; corners.push(corner); }
+        edges.push([corners.length - 2, corners.length - 1]);
+      }
+    });
+    return { corners, edges };
   }
 
   // Show poses; a new frame where `list` says all that will be seen.
   show(poses, list) {
+    this.poses = poses;
     if (list) this.frame(list);
-    if (!this.drawn) return this.draw(poses);
-    if (this.busy) { this.waiting = poses; this.reframe = this.reframe || Boolean(list); return; }
-    const layout = {};
-    if (list || this.reframe) ["xaxis", "yaxis", "zaxis"].forEach((name, axis) => { 
-      for (const [key, value] of Object.entries(scale(this.ranges[axis]))) layout[`scene.${name}.${key}`] = value;
-    });
-    this.busy = true;
-    this.reframe = false;
-    Plotly.update(this.box, this.corners(poses), layout, [0, 1, 2]).then(() => {
-      this.busy = false;
-      const next = this.waiting;
-      this.waiting = null;
-      if (next) this.show(next);
-    });
+    this.paint();
   }
 
-  draw(poses) {
-    const all = this.corners(poses);
-    const axis = (title, range) => ({ title: { text: title, font: { size: 12 } }, ...scale(range), autorange: false,
-      color: ink("pale"), gridcolor: ink("line"), zerolinecolor: ink("line"), showbackground: false, showspikes: false, tickfont: { size: 10 } });
-    const layout = {
-      margin: { l: 0, r: 0, t: 0, b: 0 }, showlegend: false, paper_bgcolor: "rgba(0,0,0,0)", font: { color: ink("ink") },
-      scene: { dragmode: "turntable", aspectmode: "cube", camera: { eye: this.firstEye(), center: LOWER },
-        xaxis: axis("x [m]", this.ranges[0]), yaxis: axis("y [m]", this.ranges[1]), zaxis: axis("z [m]", this.ranges[2]) },
+  resize() {
+    const dots = window.devicePixelRatio || 1;
+    for (const element of [this.canvas.element, this.pen.canvas]) {
+      element.width = Math.max(1, Math.round(dots * this.box.clientWidth));
+      element.height = Math.max(1, Math.round(dots * this.box.clientHeight));
+    }
+    this.draw();
+  }
+
+  // Once before the browser's next picture, however often it is asked for.
+  paint() {
+    if (!this.asked) this.asked = requestAnimationFrame(() => { this.asked = null; this.draw(); });
+  }
+
+  draw() {
+    if (!this.poses || !this.half) return;
+    const camera = this.box.camera, { clientWidth: wide, clientHeight: high } = this.box;
+    const view = camera.sight(this.middle, this.half, wide / Math.max(1, high)), back = camera.axes().back;
+    const eye = this.middle.map((x, i) => x + this.half * (camera.aside[i] + camera.away * back[i]));
+    const places = this.placed(), line = colour(ink("line")), edge = colour(dark.matches ? "#0f1216" : "#2b2f36");
+    const things = [0, 1, 2].map((axis) => ({ ...HERE, mesh: this.walls[axis][eye[axis] > this.middle[axis] ? 0 : 1], line, width: 1 }));
+    places.forEach(({ r, q }, b) => things.push({ r, q, mesh: this.meshes[this.bodies[b].mesh], colour: colour(this.bodies[b].colour), line: edge, width: 1.6 }));
+    for (const { body, mesh, colour: name, covers, line } of this.emblems) {
+      things.push({ ...(body === null ? HERE : places[body]), mesh, colour: colour(name, covers), line: colour(name, line), width: 1.6 });
+    }
+    // In the dark bodies are darker, so that pale names can be read on them.
+    this.canvas.draw(things, view, LIGHT, dark.matches ? [0.3, 0.36] : [0.56, 0.46]);
+    this.write(view.sight, eye, places);
+    this.box.dataset.drawn = Number(this.box.dataset.drawn || 0) + 1;
+  }
+
+  // Names of bodies and numbers along axes.
+  write(sight, eye, places) {
+    const pen = this.pen, dots = window.devicePixelRatio || 1, { width, height } = pen.canvas;
+    const at = (point) => { const seen = seenAt(sight, point); return seen && [seen[0] * width, seen[1] * height]; };
+    const put = (text, point, colour, size) => {
+      if (!point) return;
+      pen.font = `${size * dots}px system-ui, "Segoe UI", Roboto, "DejaVu Sans", sans-serif`;
+      pen.lineWidth = 3 * dots;
+      pen.strokeStyle = ink("paper");
+      pen.fillStyle = ink(colour);
+      pen.strokeText(text, ...point);
+      pen.fillText(text, ...point);
     };
-    const traces = [this.solid, this.lines, this.names].map((trace, n) => ({ ...trace, x: all.x[n], y: all.y[n], z: all.z[n] }));
-    traces[0].lighting = this.light();
-    Plotly.newPlot(this.box, traces, layout, SETTINGS);
-    this.drawn = true;
+    pen.clearRect(0, 0, width, height);
+    pen.textAlign = "center";
+    pen.textBaseline = "middle";
+    pen.lineJoin = "round";
+    this.axes(eye, at).forEach(({ points, words }) => points.forEach((point, k) => put(words[k], point, "pale", k ? 10 : 12)));
+    if (this.bodies.length > NAMED) return;
+    places.forEach(({ r, q }, b) => {
+      const { name, mesh } = this.bodies[b], top = Math.max(...this.meshes[mesh].corners.map((corner) => turnedPoint(q, corner)[2]));
+      put(shortened(name, 16), at([r[0], r[1], r[2] + 1.12 * top]), "ink", 12);
+    });
   }
 
-  // From farther away where there is little room beside.
-  firstEye() {
-    const far = this.box.clientWidth < 480 ? 1.2 : 1;
-    return { x: far * FIRST_EYE.x, y: far * FIRST_EYE.y, z: far * FIRST_EYE.z };
-  }
-
-  key(event) {
-    const turns = { ArrowLeft: [-0.15, 0], ArrowRight: [0.15, 0], ArrowUp: [0, 0.12], ArrowDown: [0, -0.12] }[event.key];
-    const zoom = { "+": 0.85, "=": 0.85, "-": 1 / 0.85 }[event.key];
-    if (!turns && !zoom && event.key !== "0") return;
-    event.preventDefault();
-    const { x, y, z } = this.box.layout.scene.camera.eye;
-    let distance = Math.hypot(x, y, z), round = Math.atan2(y, x), up = Math.asin(z / distance);
-    if (turns) { round += turns[0]; up = Math.max(-1.5, Math.min(1.5, up + turns[1])); }
-    if (zoom) distance *= zoom;
-    const eye = event.key === "0" ? this.firstEye()
-      : { x: distance * Math.cos(up) * Math.cos(round), y: distance * Math.cos(up) * Math.sin(round), z: distance * Math.sin(up) };
-    Plotly.relayout(this.box, { "scene.camera.eye": { ...eye } });
+  // Along the sides of what one sees of the cube: the name of each axis, then its numbers.
+  axes(eye, at) {
+    const near = (axis) => this.ranges[axis][eye[axis] > this.middle[axis] ? 1 : 0], below = this.ranges[2][eye[2] > this.middle[2] ? 0 : 1];
+    const corners = [[0, 1], [1, 0], [0, 0], [1, 1]].map(([i, j]) => [this.ranges[0][i], this.ranges[1][j]]);
+    const side = ([x, y]) => (at([x, y, this.middle[2]]) || [Infinity])[0];
+    const left = corners.reduce((one, two) => (side(two) < side(one) ? two : one));
+    const lines = [(x) => [x, near(1), below], (y) => [near(0), y, below], (z) => [...left, z]];
+    return lines.map((line, axis) => {
+      const inner = this.marks[axis].filter((tick) => Math.abs(tick - this.middle[axis]) < 0.9 * this.half);
+      // Away from the cube, as far as letters need
+      const out = (value, far) => {
+        const edge = at(line(value)), middle = at(this.middle);
+        if (!edge || !middle) return null;
+        const way = axis < 2 ? [edge[0] - middle[0], edge[1] - middle[1]] : [-1, 0], size = Math.hypot(...way) || 1;
+        return edge.map((x, i) => x + (far * (window.devicePixelRatio || 1) * way[i]) / size);
+      };
+      const end = axis < 2 ? out(this.middle[axis], 46) : out(this.ranges[2][1], 0);
+      if (end && axis === 2) end[1] -= 12 * (window.devicePixelRatio || 1);
+      return { points: [end, ...inner.map((tick) => out(tick, 16))], words: [`${"xyz"[axis]} [m]`, ...inner.map(said)] };
+    });
   }
 }

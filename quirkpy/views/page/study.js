@@ -120,18 +120,23 @@ class Study {
     for (const edge of this.data.edges) kinds[edge.k] = (kinds[edge.k] || 0) + 1;
     const counts = Object.entries(kinds).sort().map(([kind, n]) => `${n} ${kind}`).join(", ");
     this.view = make("section", { class: "box", "aria-label": "In space" }, this.scene.box, this.player.bar, this.player.below);
-    const tabs = [["Graph", this.net.box], ["Shapes", this.shapes()], ["Choices", this.choices()]];
+    const tabs = [["Graph", this.net.box], ["Shapes", this.shapes()], ["Choices", this.choices()], ["Assumptions", this.assumptions()]];
     const bodies = tabs.map(([name, body], k) => make("div", { role: "tabpanel", id: `tab${k}`, "aria-label": name, hidden: k > 0 }, body));
     const buttons = tabs.map(([name], k) => make("button", { type: "button", role: "tab", "aria-selected": String(k === 0), "aria-controls": `tab${k}`, onclick: () => {
       buttons.forEach((button, j) => { button.setAttribute("aria-selected", String(j === k)); bodies[j].hidden = j !== k; });
     } }, name));
     page.replaceChildren(
-      make("header", {}, make("h1", {}, this.data.title), make("p", {}, `${this.data.nodes.length} shapes, ${this.data.edges.length} choices tried (${counts}), ${said(100 * this.data.coverage)} % of all at these shapes`)),
+      make("header", {}, make("h1", {}, this.data.title), make("p", {}, `${counted(this.data.nodes.length, "shape")}, ${counted(this.data.edges.length, "choice")} tried (${counts}), ${said(100 * this.data.coverage)} % of all at these shapes`)),
       make("main", { class: "columns" },
         make("div", {}, make("section", { class: "box", "aria-label": "Search" }, this.search()), make("section", { class: "box", "aria-label": "Plan" }, this.planning()),
           make("section", { class: "box", "aria-label": "The study" }, make("div", { class: "row", role: "tablist" }, buttons), ...bodies)),
         make("div", { class: "sticky" }, this.view, this.panel)));
     requestAnimationFrame(() => setTimeout(() => this.follow())); // the graph is to be seen before the bodies are
+  }
+
+  // What the study takes for granted.
+  assumptions() {
+    return make("div", { class: "scroll" }, this.data.assumed.filter(([, lines]) => lines.length).map(([name, lines]) => [make("h3", {}, name), make("ul", {}, lines.map((line) => make("li", {}, line)))]).flat());
   }
 
   search() {

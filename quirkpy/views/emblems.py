@@ -1,0 +1,130 @@
+"""What a page shows on bodies beside their shapes: sensors, magnets, cold faces, axes of joints,
+and cones that shall stay clear."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from itertools import chain
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.explore.scope.safety import KeepOut
+from quirkpy.explore.scope.scope import Scope
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.system import System
+from quirkpy.parts.body import Body, Site
+from quirkpy.parts.force import Force
+from quirkpy.parts.magnets import Dipoles, Magnet, PlanetField
+from quirkpy.parts.pinning import FluxPinning
+from quirkpy.parts.sensor import Sensor
+from quirkpy.tables.tables import TURN
+from quirkpy.views.drawing import LINES
+from quirkpy.views.stage import AXLE, OFF, SENSOR, Stage
+from quirkpy.views.stills import AXLES, SENSORS
+
+#: Shares of a usual body: half the length of a magnet, half the side of a cold face, a cone.
+MAGNET, FACE, CONE = 0.28, 0.3, 2.5
+#: Sides of a cone that one sees.
+SIDES = 32
+#: The head of an arrow, as a share of all of it, and half how wide it is.
+HEAD_LENGTH, HEAD_RADIUS = 0.35, 0.3
+#: How much of what lies behind them squares and cones cover [1].
+SQUARE, GLASS = 0.9, 0.14
+#: Of magnets and of cold faces.
+MAGNETS, COLD = LINES[1], LINES[5]
+
+
+class Emblem(NamedTuple):
+    """A mesh on a body, in its axes and from its mass centre [m]: corners (k, 3), triangles and
+    edges as numbers of corners; a colour, and how much faces and edges cover [1].  body: None for
+    the ground, whose axes are those of N."""
+
+    body: Body | None
+    colour: str
+    corners: Floats
+    triangles: list[list[int]]
+    edges: list[list[int]]
+    covers: float = 1.0
+    line: float = 1.0
+
+
+def emblems_of_run(system: System) -> Iterator[Emblem]:
+    """Of what acts in a run, with the axes of its joints."""
+    size = Stage(system).size
+    yield from emblems(size, system.tables.sensors, system.tables.forces)
+    yield from axles_of(system, AXLE * size)
+
+
+def emblems_of_study(study: Scope) -> Iterator[Emblem]:
+    """Of what may act in a study, and of what must stay clear."""
+    size = Stage(study.system).size
+    forces = (*study.system.tables.forces, *study.always, *chain(*study.potentials.values()))
+    yield from emblems(size, study.sensors, forces)
+    for rule in study.safety:
+        if isinstance(rule, KeepOut):
+            yield cone(rule, min(rule.length, CONE * size))
+
+
+def emblems(size: float, sensors: Iterable[Sensor], forces: Iterable[Force]) -> Iterator[Emblem]:
+    """Of sensors, cold faces and magnets, each once, beside bodies of a usual size [m]."""
+    for sensor in sensors:
+        yield square(sensor.site, SENSOR * size, OFF * size, SENSORS)
+    given = list(forces)
+    pinnings = [force for force in given if isinstance(force, FluxPinning)]
+    fields = [force for force in given if isinstance(force, (Dipoles, PlanetField, FluxPinning))]
+    for cold in dict.fromkeys(chain(*(force.superconductors for force in pinnings))):
+        yield square(cold.site, FACE * size, OFF * size, COLD)
+    for magnet in dict.fromkeys(chain(*(force.magnets for force in fields))):
+        if isinstance(magnet, Magnet):
+            yield arrow(magnet.site, math.copysign(MAGNET * size, magnet.moment))
+
+
+def axles_of(system: System, half: float) -> Iterator[Emblem]:
+    """Axes of the joints that act, on the first body of each; not of balls."""
+    t = system.tables
+    for j in system.selection.joints:
+        mine = range(t.joint_freedom[j], t.joint_freedom[j + 1])
+        if sum(t.freedom_kind[f] == TURN for f in mine) > 2:
+            continue
+        site = int(t.joint_site1[j])
+        row, point = int(t.site_body[site]), t.site_point[site]
+        body = t.bodies[row] if row < len(t.bodies) else None
+        for f in mine:
+            along = half * t.site_axes[site].reshape(3, 3)[:, t.freedom_axis[f]]
+            yield Emblem(body, AXLES, np.array([point - along, point + along]), [], [[0, 1]])
+
+
+def square(site: Site, half: float, off: float, colour: str) -> Emblem:
+    """A square just above a site."""
+    corners = [[-half, -half, off], [half, -half, off], [half, half, off], [-half, half, off]]
+    around = [[k, (k + 1) % 4] for k in range(4)]
+    return _on(site, colour, corners, [[0, 1, 2], [0, 2, 3]], around, SQUARE)
+
+
+def arrow(site: Site, half: float) -> Emblem:
+    """Along the z axis of a site, from -half to half."""
+    neck, wide = half * (1.0 - 2.0 * HEAD_LENGTH), HEAD_RADIUS * abs(half)
+    ring = [[wide * x, wide * y, neck] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
+    head = [[2 + k, 2 + (k + 1) % 4, 1] for k in range(4)]
+    return _on(site, MAGNETS, [[0, 0, -half], [0, 0, half], *ring], head, [[0, 1]], 1.0)
+
+
+def cone(rule: KeepOut, length: float) -> Emblem:
+    """The surface of the cone of a rule with its rim, as far as `length` [m] from the tip."""
+    along, across = length * math.cos(rule.half_angle), length * math.sin(rule.half_angle)
+    turns = 2.0 * np.pi * np.arange(SIDES) / SIDES
+    rim = [[across * math.cos(a), across * math.sin(a), along] for a in turns]
+    around = [[1 + k, 1 + (k + 1) % SIDES] for k in range(SIDES)]
+    faces = [[0, one, two] for one, two in around]
+    return _on(rule.site, LINES[1], [[0.0, 0.0, 0.0], *rim], faces, around, GLASS, 0.5)
+
+
+def _on(
+    site: Site, colour: str, corners: list[list[float]], triangles: list[list[int]],
+    edges: list[list[int]], covers: float, line: float = 1.0,
+) -> Emblem:  # fmt: skip
+    """What is given in the axes of a site, on its body."""
+    at = np.array(site.at) + np.array(corners, dtype=float) @ site.axes.T
+    return Emblem(site.body, colour, at, triangles, edges, covers, line)

@@ -9,40 +9,51 @@ from __future__ import annotations
 import argparse
 import ast
 import contextlib
-import importlib
 import io
 import json
-import keyword
 import os
 import sys
 import warnings
 from collections.abc import Callable, Sequence
 from functools import partial
-from importlib.machinery import PathFinder
 from pathlib import Path
-from types import ModuleType
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
+from quirkpy import __version__ as version
+from quirkpy.commands.answer import Answer
+from quirkpy.commands.beginning import movie, new, words_of_movie, words_of_new
+from quirkpy.commands.definitions import (
+    MODELS,
+    load_definition,
+    module_of,
+    read_model,
+    study_of,
+    system_of,
+)
+from quirkpy.commands.graphs import (
+    count,
+    graph_of,
+    robustness,
+    table,
+    words_of_cost,
+    words_of_journal,
+    words_of_robustness,
+    words_of_table,
+)
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.files import check_writable, ending_of, module_from, name_of_file, readable
+from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError, is_want_of_memory
 
 if TYPE_CHECKING:
     from quirkpy.explore.graph import ReconfigurationGraph
     from quirkpy.explore.study import Study
     from quirkpy.motion.trajectory import Trajectory
+    from quirkpy.system.findings import Finding
     from quirkpy.system.multibody import Multibody
 
 #: How a shell counts what was ended by Ctrl-C.
 INTERRUPTED = 130
-
-
-class Answer(NamedTuple):
-    """What a command says: to people, and to machines."""
-
-    text: str
-    data: Any
 
 
 class Words(argparse.ArgumentParser):
@@ -192,6 +203,7 @@ def parser() -> argparse.ArgumentParser:
     every.add_argument("--json", action="store_true", help="answer in JSON")
     every.add_argument("--debug", action="store_true", help="show the traceback of an error")
     out = Words(prog="quirkpy", description="Into which shapes can a modular spacecraft fall?")
+    out.add_argument("--version", action="version", version=f"quirkpy {version}")
     commands: Any = out.add_subparsers(dest="name", required=True, metavar="command")
 
     def command(function: Any, words: str) -> argparse.ArgumentParser:
@@ -206,6 +218,10 @@ def parser() -> argparse.ArgumentParser:
     words_of_plan(command(plan, "find the cheapest way from one shape to another"))
     words_of_simulate(command(simulate, "move a system, or run a demo"))
     words_of_check(command(check, "say what a study or a system is made of, and whether it can be"))
+    words_of_table(command(table, "the selection to make next at every node, towards a goal"))
+    words_of_robustness(command(robustness, "fly an edge many times, each a little otherwise"))
+    words_of_new(command(new, "write a study with comments, to begin with"))
+    words_of_movie(command(movie, "make a film of a run that was saved"))
     command(demos, "list the demos")
     words_of_warm(command(warm, "compile all kernels now, for an image or a cluster"))
     return out
@@ -214,37 +230,29 @@ def parser() -> argparse.ArgumentParser:
 def words_of_explore(it: argparse.ArgumentParser) -> None:
     """What `quirkpy explore` may be asked."""
     it.add_argument("study", type=Path, help="a Python file that defines `study`")
-    it.add_argument("--workers", type=_count, default=1, metavar="N", help="processes (default 1)")
+    it.add_argument("--workers", type=count, default=1, metavar="N", help="processes (default 1)")
     it.add_argument("--out", type=Path, metavar="FILE",
                     help="the journal (default: the study's name with .db)")  # fmt: skip
-    it.add_argument("--budget", type=_count, metavar="N", help="at most so many runs now")
+    it.add_argument("--budget", type=count, metavar="N", help="at most so many runs now")
 
 
 def words_of_report(it: argparse.ArgumentParser) -> None:
     """What `quirkpy report` may be asked."""
-    it.add_argument("journal", type=Path)
+    words_of_journal(it)
     kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
                     help=f"write it instead: {kinds}")  # fmt: skip
     it.add_argument("--side", type=Path, metavar="FILE",
                     help="beside page.html: motions that failed or find no room, x.js")  # fmt: skip
-    words_of_own_classes(it)
-
-
-def words_of_own_classes(it: argparse.ArgumentParser) -> None:
-    """Where a journal's own classes are."""
-    it.add_argument("--study", type=Path, metavar="FILE", help="its file, if it has own classes")
 
 
 def words_of_plan(it: argparse.ArgumentParser) -> None:
     """What `quirkpy plan` may be asked."""
-    it.add_argument("journal", type=Path)
+    words_of_journal(it)
     it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
     it.add_argument("goal", help="another one")
-    it.add_argument("--cost", choices=("energy", "time", "switches", "risk"), default="energy",
-                    help="(default energy)")  # fmt: skip
-    it.add_argument("--best", type=_count, default=1, metavar="K", help="so many ways (default 1)")
-    words_of_own_classes(it)
+    words_of_cost(it)
+    it.add_argument("--best", type=count, default=1, metavar="K", help="so many ways (default 1)")
     words_of_run(it)
 
 
@@ -265,27 +273,22 @@ def words_of_simulate(it: argparse.ArgumentParser) -> None:
 def words_of_check(it: argparse.ArgumentParser) -> None:
     """What `quirkpy check` may be asked."""
     it.add_argument("file", type=Path,
-                    help="Python that defines `study` or `system`, or a JSON of one")  # fmt: skip
+                    help="Python that defines `study` or `system`, a JSON of one, a URDF or an "
+                    "MJCF")  # fmt: skip
 
 
 def words_of_warm(it: argparse.ArgumentParser) -> None:
     """What `quirkpy warm` may be asked."""
     it.add_argument("file", type=Path, nargs="?", help="only what its `study` or `system` calls")
-    it.add_argument("--workers", type=_count, default=2, metavar="N", help="processes (default 2)")
+    it.add_argument("--workers", type=count, default=2, metavar="N", help="processes (default 2)")
     it.add_argument("--into", type=Path, metavar="FOLDER", help="copy it there, for a wheel")
-
-
-def _count(word: str) -> int:
-    if not word.isdecimal() or int(word) < 1:
-        raise argparse.ArgumentTypeError(f"{word!r} is no number from 1 up")
-    return int(word)
 
 
 # --- commands -------------------------------------------------------------------------------------
 def explore(asked: argparse.Namespace) -> Answer:
     """`quirkpy explore study.py`"""
     journal = check_writable(asked.out or asked.study.stem + ".db", "explore")
-    study = _study_of(module_of(asked.study), asked.study)
+    study = study_of(module_of(asked.study), asked.study)
     graph = study.explore(journal, workers=asked.workers, budget=asked.budget)
     told = summary(graph) | {"journal": str(journal)}
     return Answer(f"{graph.report()}\n\nThe journal is {str(journal)!r}.", told)
@@ -314,7 +317,7 @@ def report(asked: argparse.Namespace) -> Answer:
             page.check(path, asked.side)
         else:
             check_writable(ending_of(path, "report", (".html", *ENDINGS)), "report")
-    graph = _graph_of(asked)
+    graph = graph_of(asked)
     for path in asked.out:
         graph.report(path, side=asked.side) if path.suffix == ".html" else graph.save(path)
     written = [str(path) for path in asked.out]
@@ -323,18 +326,10 @@ def report(asked: argparse.Namespace) -> Answer:
     return Answer(graph.report(), json.loads(graph.to_json()))
 
 
-def _graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
-    """The graph that a journal holds."""
-    from quirkpy.explore.graph import ReconfigurationGraph
-
-    modules = (module_of(asked.study).__name__,) if asked.study else ()
-    return ReconfigurationGraph.load(asked.journal, modules)
-
-
 def plan(asked: argparse.Namespace) -> Answer:
     """`quirkpy plan pair.db n0 n1`"""
     _check_outputs(asked, "plan")
-    graph = _graph_of(asked)
+    graph = graph_of(asked)
     try:
         found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     except KeyError as error:
@@ -349,7 +344,7 @@ def simulate(asked: argparse.Namespace) -> Answer:
     _check_outputs(asked, "simulate")
     module = module_of(asked.file)
     if hasattr(module, "system"):
-        return _simulate(_system_of(module, asked.file), asked)
+        return _simulate(system_of(module, asked.file), asked)
     if not callable(getattr(module, "main", None)):
         raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
     if asked.out is not None or asked.report is not None:
@@ -404,29 +399,29 @@ def check(asked: argparse.Namespace) -> Answer:
     """`quirkpy check study.py`"""
     from quirkpy.explore.study import Study
 
+    if asked.file.suffix in MODELS:
+        return _check_model(asked.file)
     made = load_definition(asked.file)
     if isinstance(made, Study):
         return _check_study(made)
-    mobility = made.mobility()
+    return _check_system(made, ())
+
+
+def _check_model(path: Path) -> Answer:
+    """A model of another program, with what was found as it was read."""
+    model = read_model(path)
+    return _check_system(model.system, model.findings)
+
+
+def _check_system(made: Multibody, before: Sequence[Finding]) -> Answer:
+    """A system in words, with what is likely a mistake in it."""
+    mobility, findings = made.mobility(), (*before, *made.check())
     data = {
         "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom,
-        "redundant": list(mobility.redundant)
+        "redundant": list(mobility.redundant), "findings": [one._asdict() for one in findings],
     }  # fmt: skip
-    return Answer(made.explain(), data)
-
-
-def load_definition(path: Path) -> Any:
-    """The study or the system that a file defines."""
-    from quirkpy.formats.json import from_json
-
-    if path.suffix == ".py":
-        module = module_of(path)
-        return _study_of(module, path) if hasattr(module, "study") else _system_of(module, path)
-    if path.suffix == ".json":
-        return from_json(readable(path, "check").read_bytes())
-    raise PartError(
-        f"{str(path)!r} can't be read: it is neither Python (.py) nor what to_json wrote (.json)."
-    )
+    lines = [f"[{one.code}] {one.sentence}" for one in findings]
+    return Answer("\n".join([made.explain(), *lines]), data)
 
 
 def _check_study(study: Study) -> Answer:
@@ -437,10 +432,11 @@ def _check_study(study: Study) -> Answer:
     start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
-    bodies, choices = study.system.bodies, study.count(start)
+    bodies, choices, findings = study.system.bodies, study.count(start), study.check()
     data = {
         "bodies": list(bodies), "pairs": len(study.pairs), "in_range": near, "choices": choices,
         "potentials": list(study.potentials), "group": study.shapes.group, "digest": study.digest,
+        "findings": [one._asdict() for one in findings],
     }  # fmt: skip
     words = [
         f"{len(bodies)} moving bodies: {', '.join(bodies)}",
@@ -449,6 +445,7 @@ def _check_study(study: Study) -> Answer:
         f"potentials: {', '.join(study.potentials)}",
         f"{choices} choices at the start",
         f"shapes are compared up to: {SAME_UP_TO[study.shapes.group]}",
+        *(f"[{one.code}] {one.sentence}" for one in findings),
     ]
     return Answer("\n".join(words), data)
 
@@ -481,49 +478,3 @@ def warm(asked: argparse.Namespace) -> Answer:
 
     done = warming.warm(asked.workers, asked.into, asked.file)
     return Answer(str(done), done._asdict())
-
-
-# --- files of users -------------------------------------------------------------------------------
-def module_of(path: Path) -> ModuleType:
-    """The module that a Python file makes: under the name by which others import it; where another
-    module has that name, or none could have it, under the name of the file."""
-    if not path.is_file():
-        raise PartError(f"there is no file {str(path)!r}.")
-    if path.suffix != ".py":
-        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.")
-    place, folder = path.resolve(), str(path.resolve().parent)
-    taken = is_taken(path.stem, place)
-    if folder not in sys.path:  # at its end, it hides no library
-        sys.path.insert(len(sys.path) if taken else 0, folder)
-    module = module_from(place, name_of_file(path)) if taken else importlib.import_module(path.stem)
-    interrupts.check()
-    return module
-
-
-def is_taken(name: str, place: Path) -> bool:
-    """Whether a name is that of another module than a file's, or cannot be imported."""
-    if not name.isidentifier() or keyword.iskeyword(name) or name in sys.stdlib_module_names:
-        return True
-    if name in sys.modules:
-        known = getattr(sys.modules[name], "__file__", None)
-        return known is None or Path(known).resolve() != place
-    others = [one for one in sys.path if Path(one).resolve() != place.parent]
-    return PathFinder.find_spec(name, others) is not None
-
-
-def _study_of(module: ModuleType, path: Path) -> Study:
-    from quirkpy.explore.study import Study
-
-    made = getattr(module, "study", None)
-    if not isinstance(made, Study):
-        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study.")
-    return made
-
-
-def _system_of(module: ModuleType, path: Path) -> Multibody:
-    from quirkpy.system.multibody import Multibody
-
-    made = getattr(module, "system", None)
-    if not isinstance(made, Multibody):
-        raise PartError(f"{str(path)!r} does not define `system`, a qp.Multibody.")
-    return made

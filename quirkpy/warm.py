@@ -33,7 +33,7 @@ from numba.extending import is_jitted
 import quirkpy as qp
 from quirkpy import kernels
 from quirkpy.clearance.clearances import clearances, least_among
-from quirkpy.cli import load_definition
+from quirkpy.commands.definitions import load_definition
 from quirkpy.kernels.base.compiled import NOTICE, listen
 from quirkpy.kernels.base.machine_code import (
     FOR_LEVEL,

@@ -11,17 +11,19 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, overload
 
 from quirkpy import doors
-from quirkpy.explore.answers import exports, routes
+from quirkpy.explore.answers import asking, exports, routes
 from quirkpy.explore.answers import plan as answers
+from quirkpy.explore.answers.asking import GraphComparison
 from quirkpy.explore.answers.motions import frames_of_edges, in_order
-from quirkpy.explore.answers.plan import FlightTable
+from quirkpy.explore.answers.plan import FlightTable, Plan
 from quirkpy.explore.answers.replay import Replay, replay
 from quirkpy.explore.answers.robustness import FAR, Margin, margins, sample_edge
 from quirkpy.explore.explorer import load
 from quirkpy.explore.model.chances import Robustness, Spread
 from quirkpy.explore.model.costs import Cost
-from quirkpy.explore.model.graph import Edge, Graph, node_record
+from quirkpy.explore.model.graph import Edge, Graph, Node, node_record
 from quirkpy.parts.files import check_writable, ending_of, write_text
+from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
     from quirkpy.doors import Colouring, Drawing
@@ -51,10 +53,12 @@ class ReconfigurationGraph(Graph):
 
     # --- answers ----------------------------------------------------------------------------------
     def plan(
-        self, start: str, goal: str, cost: Cost = "energy", *, k: int | None = None,
+        self, start: str, goal: str | None = None, cost: Cost = "energy", *,
+        where: Callable[[Node], bool] | None = None, k: int | None = None,
         pareto: bool = False, ambiguous: bool = False,
     ) -> Any:  # fmt: skip
-        """The cheapest route from one node to another, as a `Plan`.
+        """The cheapest route from one node to another, or to any of which a condition is true,
+        ``where=lambda node: node.span > 0.3``, as a `Plan`.
 
         cost: "energy" that the spacecraft supplies, "time", "switches", "risk", or a function of an
         edge. k: a list of the k best, each through other nodes or in another order; pareto: a list
@@ -64,10 +68,37 @@ class ReconfigurationGraph(Graph):
         that of the motions, without the waiting near unstable rests unless the study states a
         `disturbance`. "risk" is minus the logarithm of the probability of success, at the lower end
         of its interval; edges without `robustness` are left out."""
-        if pareto:
-            return answers.pareto(self, start, goal, ambiguous)
-        found = answers.plans(self, start, goal, cost, 1 if k is None else k, ambiguous)
+        many = 1 if k is None else k
+        if goal is not None and where is None:
+            if pareto:
+                return answers.pareto(self, start, goal, ambiguous)
+            found = answers.plans(self, start, goal, cost, many, ambiguous)
+        elif goal is None and where is not None and not pareto:
+            found = asking.plans_where(self, start, where, cost, many, ambiguous)
+        else:
+            raise PartError("plan: give a goal, or where= (and not pareto=) for any of several.")
         return found[0] if k is None else found
+
+    def nodes_where(self, condition: Callable[[Node], bool]) -> tuple[str, ...]:
+        """The nodes of which a condition is true, in order:
+        ``graph.nodes_where(lambda node: node.verdict == "stable")``."""
+        return asking.nodes_where(self, condition)
+
+    def furthest(self, start: str = "n0", cost: Cost = "energy") -> Plan:
+        """The cheapest `Plan` to the node that costs most to reach."""
+        return asking.furthest(self, start, cost)
+
+    def compare(self, other: ReconfigurationGraph) -> GraphComparison:
+        """This graph beside another of the same bodies: shapes that both have, that only one has,
+        and selections that come to something else; see `GraphComparison`."""
+        return asking.compare(self, other)
+
+    def frames(self) -> tuple[Any, Any]:
+        """All nodes, and all edges that lead to nodes, as two DataFrames of pandas."""
+        return (
+            doors.csv.data_frame(asking.columns_of_nodes(self)),
+            doors.csv.data_frame(asking.columns_of_edges(self)),
+        )
 
     def reachable(self, key: str) -> tuple[str, ...]:
         """The nodes to which moves lead from one, in order."""

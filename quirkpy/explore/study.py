@@ -10,7 +10,9 @@ from typing import Any
 from quirkpy.explore.explorer import explore
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.scope.choices import Exploring, Reduction
+from quirkpy.explore.scope.judging import judge_scope
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.system.findings import Finding
 
 
 class Study(Scope):
@@ -25,6 +27,11 @@ class Study(Scope):
     ways.  disturbance [m or rad]: what displaces the spacecraft from an unstable rest in flight;
     plans by time count the waiting that this leaves.  None: they count none, for the smaller the
     disturbance, the longer that is, without bound."""
+
+    def check(self) -> tuple[Finding, ...]:
+        """What is likely a mistake: that of its system (`Multibody.check`), a study without
+        sensors, and options that no pair of sensors can use."""
+        return judge_scope(self)
 
     def explore(
         self, path: str | Path | None = None, *, workers: int | Executor = 1,

@@ -23,13 +23,13 @@ def save_columns(path: FilePath, columns: Mapping[str, Floats]) -> None:
         file.write(text.getvalue().encode())
 
 
-def data_frame(columns: Mapping[str, Floats]) -> Any:
+def data_frame(columns: Mapping[str, Any]) -> Any:
     """Columns as a DataFrame of pandas."""
     try:
         import pandas
     except ImportError as error:
         raise PartError(
-            "table: frame=True needs pandas; install it with: pip install 'quirkpy[tables]', or "
-            "leave frame out for a dictionary of arrays."
+            "DataFrames need pandas; install it with: pip install 'quirkpy[tables]', or leave "
+            "frame=True out for a dictionary of arrays."
         ) from error
     return pandas.DataFrame(dict(columns))

@@ -44,13 +44,13 @@ def judge(system: System) -> tuple[Finding, ...]:
             _look_for(part, found)
         elif isinstance(part, Force) and part.name not in driven:
             _ask_what_it_does(part, found)
-    _match([part for part in parts if isinstance(part, Sensor)], found)
+    judge_sensors([part for part in parts if isinstance(part, Sensor)], found)
     _hold(system, found)
     return found.all()
 
 
 def _doubt(part: Part, found: Findings) -> None:
-    """What a part warned of when it was made, such as degrees for radians."""
+    """Tell what a part warned of when it was made, such as degrees for radians."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", PartWarning)
         dataclasses.replace(part)  # type: ignore[type-var]
@@ -171,8 +171,8 @@ def _bodies(element: Element) -> Sequence[Body]:
     return [site.body for site in sites if site is not None]
 
 
-def _match(sensors: Sequence[Sensor], found: Findings) -> None:
-    """Sensors that no other can meet."""
+def judge_sensors(sensors: Sequence[Sensor], found: Findings) -> None:
+    """Tell of sensors that no other can meet."""
     for one in sensors:
         if not any(_notice(one, other) for other in sensors):
             found.tell(

@@ -190,6 +190,38 @@ def in_module() -> Any:
     return __import__("cubesat_pair").study
 
 
+def test_a_study_is_begun_checked_and_asked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """What `new` writes is explored as it is; tables and samples come of its journal."""
+    assert "quirkpy explore my.py" in answered(capsys, "new", "study", "my.py")
+    assert "is there already" in failing(capsys, "new", "study", "my.py")
+    assert in_json(capsys, "check", "my.py")["findings"] == []
+    assert in_json(capsys, "explore", "my.py")["nodes"] == 2
+    rows = in_json(capsys, "table", "my.db", "n1", "--out", "t.csv")["rows"]
+    assert [(row["node"], row["next"]) for row in rows] == [("n0", "n1")]
+    assert Path("t.csv").read_text(encoding="utf-8").startswith("node,next,")
+    edges = in_json(capsys, "report", "my.db")["edges"]
+    moved = [f"e{k}" for k, edge in enumerate(edges) if edge["kind"] == "moved"]
+    told = in_json(capsys, "robustness", "my.db", moved[0], "--samples", "3")
+    assert (told["samples"], told["target"]) == (3, "n1")
+    assert "is no edge" in failing(capsys, "robustness", "my.db", "e99")
+    assert "no node is called 'n9'" in failing(capsys, "table", "my.db", "n9")
+
+
+def test_models_of_others_are_checked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    arm = str(ROOT / "tests" / "truths" / "models" / "arm.urdf")
+    told = in_json(capsys, "check", arm)
+    assert told["freedoms"] == 4
+    assert "limit" in {one["code"] for one in told["findings"]}
+    assert "[drives]" in answered(capsys, "check", arm)
+
+
+def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["--version"])
+    assert ended.value.code == 0
+    assert capsys.readouterr().out == f"quirkpy {qp.__version__}\n"
+
+
 def test_demos_are_listed(capsys: pytest.CaptureFixture[str]) -> None:
     told = in_json(capsys, "demos")
     paths = (ROOT / "demos").rglob("*.py")
@@ -213,7 +245,8 @@ def test_what_fails_says_so_in_a_sentence(here: Path, capsys: pytest.CaptureFixt
         ("simulate", "bad_study.py"): "neither `system` nor main()",
         ("simulate", PAIR, "--report", "run.html"): "defines no `system`, only main()",
         ("plan", "text.db", "n0", "n1", "--cost", "risk"): "damaged or is no journal",
-        ("check", "model.urdf"): "neither Python",
+        ("check", "model.urdf"): "it has no link",
+        ("check", "model.txt"): "neither Python",
         ("check", "nowhere.json"): "No such file",
         ("report", "nowhere.db"): "there is no journal 'nowhere.db'",
         ("report", "text.db"): "damaged or is no journal",

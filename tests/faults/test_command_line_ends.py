@@ -21,7 +21,8 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.cli import is_taken, main
+from quirkpy.cli import main
+from quirkpy.commands.definitions import is_taken
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.kernels.base.compiled import NOTICE
 from quirkpy.maths import interrupts

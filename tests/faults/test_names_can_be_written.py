@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 import quirkpy as qp
-from quirkpy.cli import load_definition
+from quirkpy.commands.definitions import load_definition
 from quirkpy.parts.files import check_writable, ending_of, path_of, replacing, write_text
 from tests.contracts.catalogue import PARTS
 from tests.faults.sentence import check_refused

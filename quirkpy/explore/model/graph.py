@@ -17,6 +17,7 @@ import numpy as np
 
 from quirkpy.explore.model.assembly import resting
 from quirkpy.explore.model.chances import Robustness
+from quirkpy.explore.model.extent import MassProperties, mass_properties, span
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Arrival, Carried, Choice, Link
 from quirkpy.explore.scope.scope import Scope
@@ -69,6 +70,16 @@ class Node:
         """The certificate of the node, made again when it is first asked for: why it rests there
         (`rest.explain()`)."""
         return resting(self._of_graph, self.state, self.links, self.potential)
+
+    @cached_property
+    def mass_properties(self) -> MassProperties:
+        """Mass, centre, inertia and principal axes of the whole, fixed bodies included."""
+        return mass_properties(self._of_graph.system, self.state)
+
+    @cached_property
+    def span(self) -> float:
+        """The longest distance between two points of the whole [m]."""
+        return span(self._of_graph.system, self.state)
 
     @property
     def _of_graph(self) -> Scope:

@@ -6,22 +6,17 @@ import math
 
 import numpy as np
 
+from quirkpy.clearance.skins import surface_of
 from quirkpy.formats.models.links import MassPiece, ModelLink, RelativePose
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.system.findings import Findings
 
-#: Sides of the polygons that stand for circles.
+#: Sides of the polygons that stand for the circles of a ball.
 SIDES = 24
 #: A solid is centred on its body, and lies along its axes, where it misses them by less [m], [1].
 CENTRED_SOLID = 1e-9
-#: The corners of a cuboid of sides 2, and its faces.
-CORNERS = np.array([(x, y, z) for x in (-1, 1) for y in (-1, 1) for z in (-1, 1)], dtype=float)
-FACES = np.array(
-    [(0, 1, 3), (0, 3, 2), (4, 6, 7), (4, 7, 5), (0, 4, 5), (0, 5, 1),
-     (2, 3, 7), (2, 7, 6), (0, 2, 6), (0, 6, 4), (1, 5, 7), (1, 7, 3)]
-)  # fmt: skip
 
 
 def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
@@ -30,17 +25,17 @@ def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
         return None
     onto = RelativePose(np.eye(3), -link.centre)
     pieces = [MassPiece(onto.then(piece.pose), piece.shape) for piece in link.pieces]
-    if len(pieces) == 1 and (alone := _lone_piece(pieces[0])) is not None:
+    if len(pieces) == 1 and (alone := _lone_shape(pieces[0])) is not None:
         return alone
     try:
-        return _join(pieces)
+        return _join_pieces(pieces)
     except PartError as error:
         told = str(error).partition(": ")[2].rstrip(".")
         findings.tell("shape", f"{{}}: it has no shape here: {told}.", link.name)
         return None
 
 
-def _lone_piece(piece: MassPiece) -> Shape | None:
+def _lone_shape(piece: MassPiece) -> Shape | None:
     """A single solid as it is, where it is centred and lies along the axes of the body."""
     turn, at = piece.pose
     if np.abs(at).max() > CENTRED_SOLID:
@@ -58,32 +53,24 @@ def _lone_piece(piece: MassPiece) -> Shape | None:
     return None
 
 
-def _join(pieces: list[MassPiece]) -> Mesh:
+def _join_pieces(pieces: list[MassPiece]) -> Mesh:
     """Several solids as one surface in several pieces."""
     points, faces, count = [], [], 0
     for pose, shape in pieces:
-        vertices, triangles = surface_of(shape)
+        vertices, triangles = triangles_of(shape)
         points.append(vertices @ pose.turn.T + pose.at)
         faces.append(triangles + count)
         count += len(vertices)
     return Mesh(np.concatenate(points), np.concatenate(faces))
 
 
-def surface_of(shape: Shape) -> tuple[Floats, Ints]:
-    """Vertices (n, 3) [m] and triangles (m, 3) of a shape; round ones as polyhedra within them."""
-    if isinstance(shape, Mesh):
-        return shape.points, shape.corners
-    if isinstance(shape, Box):
-        return 0.5 * CORNERS * shape.size, FACES
+def triangles_of(shape: Shape) -> tuple[Floats, Ints]:
+    """Vertices (n, 3) [m] and triangles (m, 3) of a shape; of a ball a polyhedron within it."""
     if isinstance(shape, Sphere):
-        r = shape.radius
         turns = np.linspace(0.0, math.pi, SIDES // 2 + 1)
-        return lathe(r * np.sin(turns[1:-1]), -r * np.cos(turns))
-    if isinstance(shape, Cylinder):
-        half = 0.5 * shape.length
-        points, faces = lathe(np.full(2, shape.radius), np.array([-half, -half, half, half]))
-        return np.roll(points, "xyz".index(shape.axis) + 1, axis=1), faces
-    raise PartError(f"{type(shape).__name__}: no surface of such a shape is known.")
+        return lathe(shape.radius * np.sin(turns[1:-1]), -shape.radius * np.cos(turns))
+    points, triangles, _, _ = surface_of(shape)
+    return points, triangles
 
 
 def lathe(radii: Floats, heights: Floats) -> tuple[Floats, Ints]:

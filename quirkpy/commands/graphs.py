@@ -1,0 +1,117 @@
+"""Commands that ask a finished graph: `table`, `robustness`."""
+
+from __future__ import annotations
+
+import argparse
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from quirkpy.commands.answer import Answer
+from quirkpy.commands.definitions import module_of
+from quirkpy.parts.files import check_writable
+from quirkpy.parts.part import PartError
+
+if TYPE_CHECKING:
+    from quirkpy.explore.graph import ReconfigurationGraph
+    from quirkpy.explore.model.graph import Edge
+
+COSTS = ("energy", "time", "switches", "risk")
+
+
+def words_of_journal(it: argparse.ArgumentParser) -> None:
+    """The journal that is asked, and where its own classes are."""
+    it.add_argument("journal", type=Path)
+    it.add_argument("--study", type=Path, metavar="FILE", help="its file, if it has own classes")
+
+
+def words_of_cost(it: argparse.ArgumentParser) -> None:
+    """By what ways are compared."""
+    it.add_argument("--cost", choices=COSTS, default="energy", help="(default energy)")
+
+
+def graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
+    """The graph that a journal holds."""
+    from quirkpy.explore.graph import ReconfigurationGraph
+
+    modules = (module_of(asked.study).__name__,) if asked.study else ()
+    return ReconfigurationGraph.load(asked.journal, modules)
+
+
+# --- table ----------------------------------------------------------------------------------------
+def words_of_table(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy table` may be asked."""
+    words_of_journal(it)
+    it.add_argument("goal", help="a node: its number (n0), its name, or the beginning of its id")
+    words_of_cost(it)
+    it.add_argument("--out", type=Path, metavar="FILE", help="write it: .csv, .json or .h")
+
+
+def table(asked: argparse.Namespace) -> Answer:
+    """`quirkpy table pair.db n1`: the selection to make next at every node, towards a goal."""
+    if asked.out is not None:
+        check_writable(asked.out, "table")
+    graph = graph_of(asked)
+    try:
+        found = graph.table(asked.goal, asked.cost)
+    except KeyError as error:
+        raise PartError(str(error.args[0])) from None
+    if asked.out is not None:
+        found.save(asked.out)
+    rows = [
+        {"node": node, "next": target, "potential": choice.potential, "joints": dict(choice.joints)}
+        for node, choice, target in found.rows
+    ]
+    lines = [f"{row['node']} -> {row['next']}: {choice}" for row, (_, choice, _) in
+             zip(rows, found.rows, strict=True)]  # fmt: skip
+    none = f"No node leads to {found.goal}."
+    return Answer("\n".join(lines) or none, {"goal": found.goal, "rows": rows})
+
+
+# --- robustness -----------------------------------------------------------------------------------
+def words_of_robustness(it: argparse.ArgumentParser) -> None:
+    """What `quirkpy robustness` may be asked."""
+    words_of_journal(it)
+    it.add_argument("edge", help="an edge by its number: e0 is the first of the graph")
+    it.add_argument("--samples", type=count, default=1000, metavar="N", help="(default 1000)")
+    it.add_argument("--workers", type=count, default=1, metavar="N", help="processes (default 1)")
+    it.add_argument("--target", metavar="NODE", help="what counts as success (default: its own)")
+    it.add_argument("--seed", type=int, default=0, metavar="N", help="(default 0)")
+
+
+def robustness(asked: argparse.Namespace) -> Answer:
+    """`quirkpy robustness pair.db e3`: how often an edge leads where it should, flown many
+    times."""
+    graph = graph_of(asked)
+    edge = edge_of(graph, asked.edge)
+    found = graph.robustness(
+        edge, asked.samples, seed=asked.seed, workers=asked.workers, target=asked.target
+    )
+    low, high = found.interval()
+    data = {
+        "edge": asked.edge, "source": edge.source, "target": found.target,
+        "samples": found.samples, "successes": found.successes, "interval": [low, high],
+        "outcomes": dict(found.outcomes),
+    }  # fmt: skip
+    words = (
+        f"{edge.source} -> {found.target}: {found.successes} of {found.samples} arrive, so with 95 "
+        f"% confidence between {low:.3g} and {high:.3g} do"
+    )
+    return Answer("\n".join([words, *(f"{n} x {what}" for what, n in found.outcomes)]), data)
+
+
+def edge_of(graph: ReconfigurationGraph, word: str) -> Edge:
+    """An edge by its number."""
+    number = word.removeprefix("e")
+    if not number.isdecimal() or int(number) >= len(graph.edges):
+        raise PartError(
+            f"{word!r} is no edge; there are e0 to e{len(graph.edges) - 1}, as `report --out "
+            "x.json` lists them."
+        )
+    return graph.edges[int(number)]
+
+
+def count(word: str) -> int:
+    """A whole number from 1 up."""
+    if not word.isdecimal() or int(word) < 1:
+        raise argparse.ArgumentTypeError(f"{word!r} is no number from 1 up")
+    return int(word)

@@ -1,14 +1,20 @@
-"""MuJoCo: a tree as nested bodies, its forward dynamics, and its Runge-Kutta of fourth order."""
+"""MuJoCo: a tree as nested bodies, its forward dynamics, and its Runge-Kutta of fourth order; and
+MJCF files as it reads them."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import mujoco
 import numpy as np
 
+import quirkpy as qp
+from benchmarks.comparing import Sample, Unable
 from benchmarks.trees import Methods, Tree
 
 OPTION = '<option gravity="{} {} {}" integrator="{}" timestep="{!r}"><flag contact="disable" energy="{}"/></option>'
@@ -148,3 +154,82 @@ def many_cubes(
         made.step(nstep=round(duration / step))
 
     return work, lambda: float(angle[0, 0])
+
+
+# --- MJCF -----------------------------------------------------------------------------------------
+def sample_mjcf(path: Path, imported: Any) -> Sample:
+    """Accelerations of all bodies of an MJCF at a random pose in motion, without what a solver of
+    contacts adds."""
+    try:
+        m = mujoco.MjModel.from_xml_path(str(path))
+    except Exception as error:  # what it makes of a file is its own affair
+        raise Unable(f"the peer refuses it: {' '.join(str(error).split())[:80]}") from None
+    acts = [one.sentence for one in imported.findings if one.code == "acts"]
+    if acts:
+        raise Unable(f"told: {acts[0]}")
+    here = {part.name.removesuffix(" motor") for part in imported.system.parts}
+    m.opt.density = m.opt.viscosity = 0.0  # told as "medium"
+    m.actuator_forcelimited[:] = m.jnt_actfrclimited[:] = 0  # told as "range"
+    for k in range(m.nu):
+        if m.actuator(k).name not in here and m.actuator(k).name:  # told as "actuator"
+            m.actuator_gainprm[k], m.actuator_biasprm[k] = 0.0, 0.0
+    d, random = mujoco.MjData(m), np.random.default_rng(1)
+    values, rates = {}, {}
+    motions = [motion for link in imported.assembly.links for motion in link.motions]
+    if len(motions) != m.njnt:
+        raise Unable("joints that move nothing with mass were left out")
+    for k, motion in enumerate(motions):
+        values[motion.name], rates[motion.name] = place_joint(m, d, k, motion, random)
+    mujoco.mj_forward(m, d)
+    d.qacc[:] = d.qacc_smooth
+    mujoco.mj_rnePostConstraint(m, d)
+    theirs = {}
+    for link in imported.assembly.links:
+        number = mujoco.mj_name2id(m, mujoco.mjtObj.mjOBJ_BODY, link.name)
+        if link.static or " under " in link.name:
+            continue
+        number = number if number >= 0 else int(link.name.split()[-1])
+        body = imported.assembly.frames[link.name].body
+        theirs[body.name] = at_centre(m, d, number, link.centre)
+    return Sample(without_constraints(imported), values, rates, theirs)
+
+
+def without_constraints(imported: Any) -> Any:
+    """The model without what MuJoCo leaves to its solver of constraints."""
+    kinds = (qp.JointStop, qp.JointFriction, qp.Rope)
+    tree = imported.opened()
+    hard = [part.name for part in tree.system.parts if isinstance(part, kinds)]
+    return dataclasses.replace(tree, system=tree.system.without(*hard))
+
+
+def place_joint(m: Any, d: Any, k: int, motion: Any, random: Any) -> tuple[Any, Any]:
+    """A random pose and rate of a joint, put where the peer has them."""
+    q, v = m.jnt_qposadr[k], m.jnt_dofadr[k]
+    if motion.simple:
+        d.qpos[q] = value = motion.start + 0.3 * random.uniform(-1.0, 1.0)
+        d.qvel[v] = rate = random.uniform(-1.0, 1.0)
+        return value, rate
+    turn = random.normal(size=4)
+    turn /= np.linalg.norm(turn)
+    orientation = qp.quat.from_array(turn)
+    if motion.kind == "ball":
+        d.qpos[q : q + 4], d.qvel[v : v + 3] = turn, random.normal(size=3)
+        return orientation, d.qvel[v : v + 3].copy()
+    d.qpos[q : q + 7], d.qvel[v : v + 6] = [*random.normal(size=3), *turn], random.normal(size=6)
+    return (d.qpos[q : q + 3].copy(), orientation), (
+        d.qvel[v : v + 3].copy(),
+        d.qvel[v + 3 : v + 6].copy(),
+    )
+
+
+def at_centre(m: Any, d: Any, number: int, centre: np.ndarray) -> np.ndarray:
+    """Acceleration of a point of a body in N, and of its turn in axes of the body."""
+    a, v = np.zeros(6), np.zeros(6)
+    kind = mujoco.mjtObj.mjOBJ_XBODY
+    mujoco.mj_objectAcceleration(m, d, kind, number, a, 0)
+    mujoco.mj_objectVelocity(m, d, kind, number, v, 0)
+    turn = d.xmat[number].reshape(3, 3)
+    arm, w = turn @ centre, v[:3]
+    falls = not m.opt.disableflags & mujoco.mjtDisableBit.mjDSBL_GRAVITY
+    at = a[3:] + falls * m.opt.gravity + np.cross(a[:3], arm)
+    return np.concatenate([at + np.cross(w, np.cross(w, arm)), turn.T @ a[:3]])

@@ -1,16 +1,20 @@
 """Pinocchio: a tree as joints, `aba`, and two integrators around it: RK4 by hand, and SciPy's
-DOP853."""
+DOP853; and URDF files as it reads them."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from pathlib import Path
 from types import SimpleNamespace
+from typing import Any
 
 import numpy as np
 import pinocchio as pin
 from scipy.integrate import solve_ivp
 
+import quirkpy as qp
+from benchmarks.comparing import Sample, Unable
 from benchmarks.trees import Methods, Tree
 
 Right = Callable[[np.ndarray], np.ndarray]
@@ -205,3 +209,108 @@ def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]
         )
 
     return lambda: float(rk4(right, start, step, round(duration / step))[0])
+
+
+# --- URDF -----------------------------------------------------------------------------------------
+def sample_urdf(path: Path, imported: Any) -> Sample:
+    """Accelerations of all bodies of a URDF at a random pose in motion."""
+    names = {motion.name: motion for link in imported.assembly.links for motion in link.motions}
+    free = [name for name, motion in names.items() if motion.kind == "free"]
+    try:
+        root = pin.JointModelFreeFlyer() if free else None
+        m = pin.buildModelFromUrdf(str(path), *(() if root is None else (root,)))
+    except Exception as error:  # what it makes of a file is its own affair
+        raise Unable(f"the peer refuses it: {' '.join(str(error).split())[:80]}") from None
+    if any(motion.kind in ("planar", "ball") for motion in names.values()) or len(free) > 1:
+        raise Unable("a joint of several freedoms")
+    random = np.random.default_rng(1)
+    mimics = imported_mimics(imported)
+    values, rates = {}, {}
+    for name, motion in names.items():
+        if motion.simple:
+            values[name] = motion.start + 0.3 * random.uniform(-1.0, 1.0)
+            rates[name] = random.uniform(-1.0, 1.0)
+    for later, (first, ratio, offset) in mimics.items():
+        values[later], rates[later] = ratio * values[first] + offset, ratio * rates[first]
+    q, v = pin.neutral(m), np.zeros(m.nv)
+    for name in values:
+        place_joint(m, name, values[name], rates[name], q, v)
+    for name in free:
+        turn = random.normal(size=4)
+        q[:7] = [*random.normal(size=3), *(turn / np.linalg.norm(turn))]
+        v[:6] = random.normal(size=6)
+        w = qp.quat.from_array(q[[6, 3, 4, 5]])
+        values[name] = (q[:3], w)
+        rates[name] = (qp.quat.matrix(w) @ v[:3], v[3:6])
+    data = m.createData()
+    a = constrained(m, data, q, v, imported, mimics)
+    pin.forwardKinematics(m, data, q, v, a)
+    pin.updateFramePlacements(m, data)
+    theirs = {}
+    for link in imported.assembly.links:
+        frame = m.getFrameId(link.name, pin.FrameType.BODY)
+        if link.static or link.feather or frame >= m.nframes:
+            continue
+        theirs[imported.assembly.frames[link.name].body.name] = at_centre(m, data, frame, link)
+    return Sample(imported, values, rates, theirs)
+
+
+def imported_mimics(imported: Any) -> dict[str, tuple[str, float, float]]:
+    """later joint -> the one that it goes with, ratio and offset."""
+    named = {joint.name: name for name, joint in imported.assembly.motions.items()}
+    gears = [part for part in imported.system.parts if isinstance(part, qp.Gear)]
+    return {
+        named[g.second.name]: (named[g.first.name], g.ratio, g.offset)
+        for g in gears
+        if g.second.name in named
+    }
+
+
+def place_joint(m: Any, name: str, value: float, rate: float, q: Any, v: Any) -> None:
+    """Write a coordinate and its rate where the peer has them."""
+    number = m.getJointId(name)
+    if number >= m.njoints:
+        raise Unable(f"the peer does not know joint {name!r}")
+    joint = m.joints[number]
+    if joint.nq == 2:
+        q[joint.idx_q : joint.idx_q + 2] = math.cos(value), math.sin(value)
+    else:
+        q[joint.idx_q] = value
+    v[joint.idx_v] = rate
+
+
+def constrained(m: Any, data: Any, q: Any, v: Any, imported: Any, mimics: Any) -> np.ndarray:
+    """Accelerations of the coordinates under gravity, damping, friction and mimics."""
+    force = np.zeros(m.nv)
+    named = {joint.name: name for name, joint in imported.assembly.motions.items()}
+    for part in imported.system.parts:
+        if isinstance(part, (qp.JointDamper, qp.JointFriction)):
+            k = m.joints[m.getJointId(named[part.joint.name])].idx_v
+            force[k] -= (
+                part.damping * v[k]
+                if isinstance(part, qp.JointDamper)
+                else part.preload * math.tanh(v[k] / part.slip)
+            )
+    if not mimics:
+        return np.array(pin.aba(m, data, q, v, force))
+    rows = np.zeros((len(mimics), m.nv))
+    for row, (later, (first, ratio, _)) in zip(rows, mimics.items(), strict=True):
+        row[m.joints[m.getJointId(later)].idx_v] = 1.0
+        row[m.joints[m.getJointId(first)].idx_v] -= ratio
+    mass = pin.crba(m, data, q)
+    mass = np.triu(mass) + np.triu(mass, 1).T
+    right = force - pin.nonLinearEffects(m, data, q, v)
+    free, couple = np.linalg.solve(mass, right), np.linalg.solve(mass, rows.T)
+    return np.asarray(free - couple @ np.linalg.solve(rows @ couple, rows @ free))
+
+
+def at_centre(m: Any, data: Any, frame: int, link: Any) -> np.ndarray:
+    """Acceleration of a mass centre in N, and of the turn in axes of the link."""
+    local = pin.ReferenceFrame.LOCAL
+    a, v = (
+        pin.getFrameAcceleration(m, data, frame, local),
+        pin.getFrameVelocity(m, data, frame, local),
+    )
+    c, w = link.centre, v.angular
+    at = a.linear + np.cross(w, v.linear) + np.cross(a.angular, c) + np.cross(w, np.cross(w, c))
+    return np.concatenate([data.oMf[frame].rotation @ at, a.angular])

@@ -8,7 +8,7 @@ import sys
 from pathlib import Path
 
 import quirkpy as qp
-from demos import imaging_in_orbit, solar_arrays
+from demos import imaging_in_orbit, solar_arrays, tensegrities
 from demos.cubesat_pair import pair
 from demos.hinged_cubes import pulled_to, swing
 from demos.linear_model import arm
@@ -44,6 +44,8 @@ def drawings() -> dict[str, Drawing]:
         qp.Sensor("eye", box.site("top", at=(0, -0.1, 0.01), z=(0, 0, 1))),
     )
     modules, flight = mission()
+    winding = tensegrities.deployment()[1]
+    tower = winding.simulate(15.0).final
     arrays = solar_arrays.deploy(solar_arrays.spacecraft())
     return {
         "system": shelf.picture(),
@@ -58,6 +60,7 @@ def drawings() -> dict[str, Drawing]:
         ),
         "flight": flight.plot("energy", "power"),
         "folded": qp.origami.miura(5, 4, sector=1.1, fold=1.5).system.picture(),
+        "tensegrity": winding.picture(state=tower, forces=False, eye=(0.45, -0.75, 0.3)),
         "arrays": arrays.plot("joints", "impulses", "energy"),
         "unfolding": arrays.picture(ghosts=6),
     }

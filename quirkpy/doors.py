@@ -61,4 +61,6 @@ ROOMS = {
 def __getattr__(name: str) -> Any:
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return importlib.import_module(f"{ROOMS[name]}.{name}")
+    module = importlib.import_module(f"{ROOMS[name]}.{name}")
+    globals()[name] = module  # not asked for again
+    return module

@@ -17,8 +17,14 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
-from quirkpy.families import origami
+from quirkpy.families import origami, tensegrities
+from quirkpy.families.prestress import Prestress, form_find, prestress
+from quirkpy.families.tensegrity import Tensegrity, tensegrity
 from quirkpy.formats import from_json, to_json
+from quirkpy.formats.models.imported import Imported
+from quirkpy.formats.models.urdf import read_urdf
+from quirkpy.formats.models.urdf_writing import write_urdf
+from quirkpy.formats.mujoco.mjcf import read_mjcf
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
@@ -58,6 +64,7 @@ from quirkpy.parts.forces import (
     PotentialWell,
     Spring,
     SprungHinges,
+    String,
     ViscousHinges,
 )
 from quirkpy.parts.formulas import CompiledFunction
@@ -104,6 +111,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
+from quirkpy.system.findings import Finding
 from quirkpy.system.multibody import Multibody
 
 __all__ = [
@@ -139,6 +147,7 @@ __all__ = [
     "EnergyBelow",
     "Equilibrium",
     "Event",
+    "Finding",
     "Fixed",
     "FixedDistance",
     "FluxPinning",
@@ -155,6 +164,7 @@ __all__ = [
     "HillFrame",
     "Hinge",
     "HingeSpring",
+    "Imported",
     "Joint",
     "JointDamper",
     "JointFriction",
@@ -202,6 +212,7 @@ __all__ = [
     "Potential",
     "PotentialWell",
     "Prescribed",
+    "Prestress",
     "Primitive",
     "Prismatic",
     "Product",
@@ -239,11 +250,13 @@ __all__ = [
     "State",
     "StayTogether",
     "Stop",
+    "String",
     "Study",
     "Sum",
     "Superconductor",
     "Switch",
     "TapeSpring",
+    "Tensegrity",
     "Threshold",
     "Thruster",
     "TimeFunction",
@@ -257,10 +270,17 @@ __all__ = [
     "checked",
     "continue_equilibrium",
     "deg",
+    "form_find",
     "from_json",
     "origami",
+    "prestress",
     "quat",
+    "read_mjcf",
+    "read_urdf",
     "rotation",
+    "tensegrities",
+    "tensegrity",
     "to_json",
     "triples",
+    "write_urdf",
 ]

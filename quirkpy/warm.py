@@ -181,13 +181,17 @@ def collide() -> None:
 
 
 def against_a_stop() -> None:
-    """A system that rests on a stop, from which it is pulled nowhere else."""
+    """A system that rests on a stop, from which it is pulled nowhere else; and one that touches a
+    stop where its energy is highest."""
     a, b, hinge = cubes()
     stop = qp.JointStop("stop", hinge, lower=-0.1, upper=0.1)
     damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=0.1)
     push = qp.Load("push", b, force=(0.0, 0.1, 0.0))
     system = qp.Multibody(a, b, hinge, stop, damper, push)
     system.at(system.settle().state).reactions()
+    face = qp.JointStop("face", hinge, lower=0.0)
+    far = qp.PotentialWell("well", b, centre=(-SIDE / 2, 1.5 * SIDE, 0.0), stiffness=10.0)
+    qp.Multibody(a, b, hinge, face, far).settle(nudge=0.0)
 
 
 def own_parts() -> None:

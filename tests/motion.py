@@ -17,11 +17,6 @@ from tests.workshop import World
 TIGHT = {"rtol": 1e-12, "atol": 1e-13}
 
 
-def damped_rope(part: Part) -> bool:
-    """Whether a part is a rope that damps."""
-    return isinstance(part, qp.Spring) and part.tension_only and part.damping > 0.0
-
-
 def in_python(part: Part) -> bool:
     """Whether a part is run by the interpreter."""
     return isinstance(part, Wave) or (

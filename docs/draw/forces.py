@@ -28,6 +28,17 @@ def spring(on: Card) -> None:
     on.arrow((108, 34), (84, 34))
 
 
+def string(on: Card) -> None:
+    """A string between two bodies pulls where it is taut, and hangs slack where it is not."""
+    _pair(on)
+    on.line((45, 52), (109, 52), colour=LOAD, width=1.4)
+    on.line((45, 38), (62, 28), (80, 25), (92, 28), (109, 38), dashed=True)
+    on.measure((45, 86), (109, 86), "L > L0")
+    on.text((80, 12), "L < L0")
+    on.arrow((46, 62), (70, 62))
+    on.arrow((108, 62), (84, 62))
+
+
 def damper(on: Card) -> None:
     """A damper between points of two bodies resists their parting."""
     _pair(on)

@@ -19,10 +19,11 @@ from quirkpy.families.creases import (
     seams_of,
 )
 from quirkpy.families.fold_files import read_fold, write_fold
+from quirkpy.families.wrapping import scheel
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.part import PartError, check_argument
 
-__all__ = ["Fold", "from_creases", "map_fold", "miura", "read_fold", "write_fold"]
+__all__ = ["Fold", "from_creases", "map_fold", "miura", "read_fold", "scheel", "write_fold"]
 
 #: Creases between columns, and between rows.
 Family: TypeAlias = Literal["x", "y"]

@@ -8,12 +8,6 @@ from quirkpy.maths.types import Floats
 
 #: The coordinates, cyclically exchanged.
 YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
-#: The matrix that multiplies by a quaternion from the left: which of its numbers stands where, and
-#: its sign.
-FROM_LEFT = np.array([[0, 1, 2, 3], [1, 0, 3, 2], [2, 3, 0, 1], [3, 2, 1, 0]])
-SIGN_LEFT = np.array(
-    [[1.0, -1.0, -1.0, -1.0], [1.0, 1.0, -1.0, 1.0], [1.0, 1.0, 1.0, -1.0], [1.0, -1.0, 1.0, 1.0]]
-)
 
 
 def cross(a: Floats, b: Floats) -> Floats:

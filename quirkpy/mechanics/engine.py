@@ -50,8 +50,11 @@ from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.blocks import merging_pays, without_tree
+from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import Selection
+
+EVALUATE = DirectCall(evaluate)
 
 
 class Layout:
@@ -178,7 +181,10 @@ class Engine:
         general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
         self.selection, self.labels, self.states = selection, layout.labels, layout.states
         self.model = layout.model
-        self.conditions = new_conditions(len(layout.packed.coordinates), len(layout.stops.what))
+        packed = layout.packed
+        self.conditions = new_conditions(
+            len(packed.coordinates), len(layout.stops.what), len(packed.elements.what)
+        )
         self.scratch = Scratch(
             ground_frames(n),
             zero_vectors(n + 1),
@@ -212,7 +218,7 @@ class Engine:
         if self.states.tail:
             self.stand_at(at.further)
         out = zero_vectors(len(at.r))
-        evaluate(at.t, at.state, self.model, self.conditions, self.scratch, out)
+        EVALUATE.run(at.t, at.state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
         return out
 

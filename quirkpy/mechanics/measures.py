@@ -55,7 +55,7 @@ from quirkpy.mechanics.holding import Holders
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.body import Site
 from quirkpy.parts.part import PartError, parts_within
-from quirkpy.tables.tables import CALLBACK, PAIR, STOP, Selection, Tables
+from quirkpy.tables.tables import CALLBACK, PAIR, STOP, STRETCH, Selection, Tables
 
 XYZ = "x", "y", "z"
 WXYZ = "w", "x", "y", "z"
@@ -310,7 +310,7 @@ def _of_forces(tables: Tables) -> Iterator[tuple[str, Measure]]:
             yield f"{force.name}.press", _of_press(force.name)
             continue
         yield f"{force.name}.energy", Measure("J", partial(_energy_of_force, f), acts=True)
-        if len(mine) == 1 and kinds == {PAIR}:
+        if (kinds == {PAIR} and len(mine) == 1) or kinds == {PAIR, STRETCH}:
             e = mine[0]
             yield f"{force.name}.length", _of_element("m", (ELEMENT_LENGTH, e, 0), f)
             yield f"{force.name}.length.rate", _of_element("m/s", (ELEMENT_LENGTH, e, 1), f)
@@ -395,11 +395,18 @@ def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
             row = len(sites) - 1
         what.append((kind, row, column))
     places = sites_of(sites, tables.body_index, tables.n_bodies) if sites else NO_SITES
-    made = np.array(what, dtype=np.int64).reshape(-1, 3)
-    return Measures(
-        made, Sites(np.asarray(places.body), np.asarray(places.place, dtype=float)),
-        np.zeros(1, dtype=np.int64), zero_vectors(tables.n_bodies + 1), np.zeros(1), np.zeros(2),
-    )  # fmt: skip
+    return _measures(np.array(what, dtype=np.int64).reshape(-1, 3), places, tables.n_bodies + 1)
+
+
+def _measures(what: Ints, places: Sites, bodies: int) -> Measures:
+    """Measures with memory to work in, which nobody else has."""
+    sites = Sites(np.asarray(places.body), np.asarray(places.place, dtype=float))
+    one = np.zeros(1, dtype=np.int64)
+    return Measures(what, sites, one, zero_vectors(bodies), np.zeros(1), np.zeros(2))
+
+
+#: Of runs that measure nothing; one for all, for nothing is written to it.
+NO_MEASURES = _measures(np.zeros((0, 3), dtype=np.int64), NO_SITES, 0)
 
 
 def compiled_along(at: Portion, lines: list[Line]) -> Floats:

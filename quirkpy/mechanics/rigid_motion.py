@@ -21,15 +21,15 @@ from quirkpy.kernels.base.states import (
     linear_of,
     positions_of,
     speeds_of,
-    spins_of,
     vectors_from,
     velocities_of,
     with_ledger,
     zero_vectors,
 )
-from quirkpy.kernels.place.carried import carry_along, feel
+from quirkpy.kernels.place.carried import carry_along, feel, kinetic_beside
 from quirkpy.kernels.step.projection import project
-from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.step.responses import accelerate_each
+from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.constants import DEPENDENT
@@ -41,7 +41,6 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.momenta import (
     angular_momentum,
-    arms_of,
     axes_of,
     moments,
     spinning,
@@ -132,7 +131,7 @@ class Whole:
 
     def relative_accelerations(self, rows: Floats, accelerations: Floats) -> Floats:
         """Rates of the velocities beside that motion, as those who are carried along see them (...,
-        n, 6)."""
+        n, 6); of states whose first rows are those of the bodies (..., n + m, STATE_WIDTH)."""
         if self.rests:
             return accelerations
         out = accelerations.copy()
@@ -143,15 +142,31 @@ class Whole:
     def directions(self, rows: Floats) -> Floats:
         """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing
         turns yet."""
-        out = []
+        out = [zero_vectors(0, len(rows))]
         for k in pieces(self.islands) if self.drifts.any() or self.turns.any() else ():
             mine = self.islands == k
-            for axis in np.eye(3):
-                if self.drifts[mine].all():
-                    out.append(np.where(mine[:, None], vectors_from(axis, np.zeros(3)), 0.0))
+            if self.drifts[mine].all():
+                out.append(zero_vectors(3, len(rows)))
+                linear_of(out[-1])[:, mine] = np.eye(3)[:, None]
             if self.turns[mine].all() and not self.turning[mine].any():
-                out += [*np.where(mine[:, None], turns(rows, self.centre), 0.0)]
-        return np.array(out).reshape(len(out), *zero_vectors(len(rows)).shape)
+                out.append(zero_vectors(3, len(rows)))
+                out[-1][:, mine] = turns(rows[mine], self.centre[mine])
+        return np.concatenate(out)
+
+    @cached_property
+    def groups(self) -> tuple[Ints, Bools]:
+        """Of each body the number of the group beside whose rigid motion its energy is told, -1
+        where it is told in N (n,); whether that is the motion of one that turns, too, for each
+        group: those that drift freely, and those carried round a point."""
+        number, turned = np.full(len(self.islands), -1), list[bool]()
+        for k in pieces(self.islands) if self.drifts.any() or self.turning.any() else ():
+            mine = self.islands == k
+            drifts = bool(self.drifts[mine].all())
+            round_a_point = bool(self.turning[mine].any()) and not drifts
+            if drifts or round_a_point:
+                number[mine] = len(turned)
+                turned.append(round_a_point or bool(self.turns[mine].all()))
+        return number, np.array(turned, dtype=bool)
 
     def displacement_of_spin(self, rows: Floats, island: int) -> Floats | None:
         """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);
@@ -219,8 +234,8 @@ def displacement_between(one: Floats, two: Floats) -> Floats:
 def turns(rows: Floats, centre: Floats) -> Floats:
     """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N
     (3, n, 6)."""
-    axes = np.eye(3)[:, None]
-    return vectors_from(cross(axes, positions_of(rows) - centre), into_body(rows, axes))
+    about = cross(np.eye(3)[:, None], positions_of(rows) - centre)
+    return vectors_from(about, axes_of(rows).transpose(1, 0, 2))
 
 
 def rotation(angle: Floats) -> Floats:
@@ -236,8 +251,10 @@ def rotation(angle: Floats) -> Floats:
     )
 
 
-#: The turn that is tried, as a quaternion.
-TURNED = rotation(TURN)
+#: The turn that is tried: what it makes of the axes of N, and of the four quaternions of length one
+#: along these, row by row.
+TURNED_AXES = rotate(rotation(TURN), np.eye(3))
+TURNED_UNITS = product(np.tile(rotation(TURN), (4, 1)), np.eye(4))
 
 
 def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
@@ -267,9 +284,8 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
     driven = moves_by_itself(engine.selection) and at.rows.rate.any()
     if groups.max(initial=-1) < 0 and not driven:  # all on the ground, and nothing moves by itself
         return out
-    base = accelerations(engine, at.t, rows[None])[0]
     bent = distort(engine, at.t, rows)
-    felt = accelerations(engine, at.t, bent[None])[0]
+    base, felt = accelerations(engine, at.t, np.array([rows, bent]))
     for k in pieces(groups):
         mine = groups == k
         if k < 0:
@@ -278,7 +294,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
                     out, engine.selection, rows, mine, base, drifts=False, turns=False
                 )
         elif _nothing_pulls(engine, at.t, bent, felt, mine) and not _meets_a_pull(
-            engine, at.t, rows, mine
+            engine, at.t, rows, mine, base
         ):
             turns = _nothing_turns(engine, at.t, bent, felt, mine)
             out = _fit(out, engine.selection, rows, mine, base, drifts=True, turns=turns)
@@ -298,8 +314,8 @@ def _moves_by_itself(selection: Selection) -> bool:
 def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
     """Of some states (k, n, STATE_WIDTH), as they are (k, n, 6)."""
     out = zero_vectors(*states.shape[:2])
-    for state, answer in zip(states, out, strict=True):
-        evaluate(t, state, engine.model, engine.conditions, engine.scratch, answer)
+    given = engine.model, engine.conditions, engine.scratch
+    accelerate_each(t, as_many(states), *given, out)
     engine.python.raise_pending()
     return out
 
@@ -376,15 +392,16 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
     return _is_equal_within_rounding(here, there)
 
 
-def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
-    """Whether a group that drifts freely will meet what pulls it, as far as `AHEAD`: forces of
-    users, and those between it and what stands elsewhere, are asked on the way.  (Uniform and
-    orbital fields have no second end.)"""
+def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools, base: Floats) -> bool:
+    """Whether a group that drifts freely, or begins to fall as the accelerations `base` say, will
+    meet what pulls it, as far as `AHEAD`: forces of users, and those between it and what stands
+    elsewhere, are asked on the way.  (Uniform and orbital fields have no second end.)"""
     tables, acting = engine.selection.tables, engine.selection.elements
     mass = tables.body_mass[mine]
     velocity = mass @ velocities_of(rows)[mine] / mass.sum()
-    speed = float(np.linalg.norm(velocity))
-    if speed <= DRIFTS_NOT or has_kind(engine.selection, TURNING):
+    way = velocity if np.linalg.norm(velocity) > DRIFTS_NOT else mass @ linear_of(base)[mine]
+    length = float(np.linalg.norm(way))
+    if length <= DRIFTS_NOT or has_kind(engine.selection, TURNING):
         return False
     ends = np.stack(
         [tables.element_site1[acting], tables.element_site2[acting], tables.element_site3[acting]]
@@ -394,7 +411,7 @@ def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools) -> bool:
     if not (ties.any() or has_kind(engine.selection, ANYWHERE)):
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
-    positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (velocity / speed)
+    positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (way / length)
     felt = accelerations(engine, t, ahead)
     return not _is_equal_within_rounding(felt[:1], felt[1:])
 
@@ -404,15 +421,15 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
     centre aside.  felt: accelerations at rows."""
     if has_kind(engine.selection, TURNING):
         return False
-    tables, centre, q = engine.selection.tables, _mass_centre(engine.selection, rows, mine), TURNED
+    tables, centre = engine.selection.tables, _mass_centre(engine.selection, rows, mine)
     other, here = rows.copy(), felt.copy()
-    positions_of(other)[mine] = centre + rotate(q, positions_of(rows)[mine] - centre)
-    attitudes_of(other)[mine] = product(q, attitudes_of(rows)[mine])
-    velocities_of(other)[mine] = rotate(q, velocities_of(rows)[mine])
+    positions_of(other)[mine] = centre + (positions_of(rows)[mine] - centre) @ TURNED_AXES
+    attitudes_of(other)[mine] = attitudes_of(rows)[mine] @ TURNED_UNITS
+    velocities_of(other)[mine] = velocities_of(rows)[mine] @ TURNED_AXES
     there = accelerations(engine, t, other[None])[0]
     mass = tables.body_mass[mine]
     fall = np.asarray(mass @ linear_of(here)[mine] / mass.sum())
-    linear_of(here)[mine] = fall + rotate(q, linear_of(here)[mine] - fall)
+    linear_of(here)[mine] = fall + (linear_of(here)[mine] - fall) @ TURNED_AXES
     return _is_equal_within_rounding(here, there)
 
 
@@ -459,7 +476,7 @@ def _fit(
     velocity = np.asarray(mass @ velocities_of(rows)[mine] / mass.sum())
     fall = np.asarray(mass @ linear_of(base)[mine] / mass.sum())
     turning: Floats = np.zeros(3)
-    if turns or not drifts:
+    if (turns or not drifts) and speeds_of(rows[mine]).any():
         turning = np.asarray(
             spinning(mass, selection.tables.body_inertia[mine], rows[None, mine])[1][0]
         )
@@ -494,28 +511,9 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
 
     These are taken off the velocities, not off the energy, of which they may be all but rounding.
     """
-    tables = selection.tables
-    mass, inertia = tables.body_mass, tables.body_inertia
-    if whole.drifts.any() or whole.turning.any():
-        states = states.copy()
-    for g in pieces(whole.islands) if whole.drifts.any() or whole.turning.any() else ():
-        mine = whole.islands == g
-        round_a_point = bool(whole.turning[mine].any()) and not whole.drifts[mine].all()
-        if not (whole.drifts[mine].all() or round_a_point):
-            continue
-        m, its = mass[mine], states[:, mine]
-        velocities_of(its)[:] -= (np.einsum("n,kni->ki", m, velocities_of(its)) / m.sum())[:, None]
-        if whole.turns[mine].all() or round_a_point:
-            turning = np.broadcast_to(
-                spinning(m, inertia[mine], its)[1][:, None], velocities_of(its).shape
-            )
-            velocities_of(its)[:] -= cross(turning, arms_of(m, its))
-            spins_of(its)[:] -= into_body(its, turning)
-        states[:, mine] = its
-    v, omega = velocities_of(states), spins_of(states)
-    return 0.5 * (
-        np.einsum("n,kni,kni->k", mass, v, v) + np.einsum("kni,nij,knj->k", omega, inertia, omega)
-    )
+    out = np.empty(len(states))
+    kinetic_beside(as_many(states), pack(selection.tables).bodies, *whole.groups, out)
+    return out
 
 
 def nutation_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:

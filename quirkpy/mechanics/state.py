@@ -214,11 +214,13 @@ class State(FrozenRecord):
     def written(cls, selection: Selection) -> State:
         """The poses and velocities with which the bodies were written, at t = 0."""
         t = selection.tables
-        arrays = t.body_position, t.body_quaternion, t.body_velocity, t.body_omega
         zero = np.zeros(len(t.coordinate_names), dtype=np.int64)
-        return cls(0.0, t.body_names, *arrays, t.coordinate_names, zero, selection)._between_stops(
-            ()
-        )
+        zero.setflags(write=False)
+        return cls.from_locked({
+            **PLAIN_START, "bodies": t.body_names, "joints": t.coordinate_names, "windings": zero,
+            "r": t.body_position, "q": t.body_quaternion, "v": t.body_velocity,
+            "omega": t.body_omega, "selection": selection,
+        })._between_stops(())  # fmt: skip
 
     def on(self, selection: Selection) -> State:
         """This instant for another selection or system: bodies by name, new ones where they
@@ -458,6 +460,11 @@ class State(FrozenRecord):
 
 #: What states are made of; what is derived from one is not handed on to another.
 STATE_FIELDS = tuple(field.name for field in dataclasses.fields(State))
+#: All but bodies and joints of a state at t = 0 from which nothing has run yet.
+PLAIN_START: dict[str, Any] = {
+    "t": 0.0, "step": None, "held": (), "merged": None, "further": NO_TAIL, "here": (),
+    "controls": (),
+}  # fmt: skip
 
 
 def angles_of(at: Instant) -> Floats:

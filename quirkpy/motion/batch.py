@@ -6,7 +6,7 @@ import threading
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import ExitStack
 from functools import partial
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, get_args
 
 import numpy as np
 
@@ -59,7 +59,7 @@ from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Sto
 from quirkpy.motion.driver import COLUMNS, Driver
 from quirkpy.motion.notes import Notes
 from quirkpy.motion.numbers import Numbers, with_own_numbers
-from quirkpy.motion.settings import Settings
+from quirkpy.motion.settings import Settings, StiffMethod
 from quirkpy.parts.event import Event
 from quirkpy.tables.merge import Merger
 from quirkpy.tables.tables import ANGLE
@@ -161,7 +161,7 @@ class RunGroup:
         self.n, self.merger = len(starts.t), system.clusters.merger
         self.layout = system.clusters.merged_layout
         self.signs = np.ones((self.n, starts.rows.shape[1]), dtype=bool)
-        self.odd = np.zeros(self.n, dtype=bool)
+        self.odd = np.full(self.n, settings.method in get_args(StiffMethod))
         self.rows = starts.rows if self.merger is None else self._clustered()
         if len(numbers.where):
             self.odd |= self.merger is not None or numbers.moved

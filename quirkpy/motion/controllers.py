@@ -228,14 +228,17 @@ class Controls:
         moved = layout.selection.tables  # that of clusters, where locked bodies are one
         self.selection, self.entry, self.idle = selection, entry, start.controls
         self.schedules = layout.packed.schedules
-        if len(selection.controllers):
-            knots = self.schedules.knots.copy()
-            self.schedules = self.schedules._replace(knots=knots)
+        self.loops: list[Loop] = []
+        self.near = 0.0
+        if len(selection.controllers) == 0:
+            return
+        knots = self.schedules.knots.copy()
+        self.schedules = self.schedules._replace(knots=knots)
         self.loops = [
             Loop(t.controllers[k], moved.drives[k], selection, t, start)
             for k in selection.controllers.tolist()
         ]
-        self.near = min((loop.clock.near for loop in self.loops), default=0.0)
+        self.near = min(loop.clock.near for loop in self.loops)
         for field in (field for loop in self.loops for field in loop.fields):
             field.write(self.schedules.knots)
 
@@ -265,6 +268,8 @@ class Controls:
 
     def states(self) -> tuple[ControlState, ...]:
         """Controllers as a state carries them; those that do not act begin anew when they do."""
+        if not self.loops and not self.idle:
+            return ()
         acting = {loop.controller.name for loop in self.loops}
         idle = (one._replace(begun=None) for one in self.idle if one.name not in acting)
         return (*(loop.state() for loop in self.loops), *idle)

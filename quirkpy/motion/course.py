@@ -3,7 +3,12 @@
 from __future__ import annotations
 
 import enum
+import math
+import tempfile
+import weakref
 from collections.abc import Sequence
+from contextlib import suppress
+from io import RawIOBase
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -16,6 +21,8 @@ from quirkpy.mechanics.controls import ControlState
 Keep: TypeAlias = Literal["all", "ends"]
 #: Columns that are full grow by this factor [1], for few are to be moved often.
 GROWTH = 1.25
+#: A column of a run takes no more memory than this [bytes]; larger ones are in files.
+IN_MEMORY = 32_000_000
 
 #: Waits of a motion, in their order: when each begins, and how long it lasts [s].
 Waits: TypeAlias = Sequence[tuple[float, float]]
@@ -157,16 +164,83 @@ class Course(NamedTuple):
         return self.tail if self.tail.size else np.zeros((len(self.t), 0))
 
 
+class Column:
+    """Rows of one kind, to which more come.  They grow where they lie, so that they never stand in
+    memory twice, and beyond `IN_MEMORY` in a file without a name, which goes with their array: so
+    they take memory only as they are read, and the system may take that back.  Where no file has
+    room, they stay in memory; where that has none, those before stay."""
+
+    def __init__(self, rows: Any) -> None:
+        self.store, self.rows = rows, len(rows)
+        self.most: float = IN_MEMORY
+        self.of_row = math.prod(rows.shape[1:]) * rows.itemsize
+        self.file: RawIOBase | None = None
+
+    def add(self, more: Any) -> None:
+        """Rows after those that are there."""
+        rows = self.rows + len(more)
+        if self.file is None and rows * self.of_row > self.most:
+            self._move_to_file()
+        if self.file is None or not self._written(more):
+            if len(self.store) < rows:
+                self._resize(max(rows, int(GROWTH * len(self.store))))
+            self.store[self.rows : rows] = more
+        self.rows = rows
+
+    def array(self) -> Any:
+        """All rows."""
+        if self.file is None:
+            self._resize(self.rows)
+            return self.store
+        shape = self.rows, *self.store.shape[1:]
+        return np.asarray(np.memmap(self.file, self.store.dtype, "c", shape=shape))
+
+    def _resize(self, rows: int) -> None:
+        if len(self.store) != rows:
+            self.store.resize((rows, *self.store.shape[1:]), refcheck=False)  # nobody else has it
+
+    def _move_to_file(self) -> None:
+        """What is there so far, into a file, if one has room; this is tried once."""
+        self.most = math.inf
+        with suppress(OSError):
+            file = unnamed_file()
+            weakref.finalize(self, file.close)  # arrays keep what they have mapped
+            write(file, 0, self.store[: self.rows])
+            self.file, self.store = file, self.store[:0].copy()
+
+    def _written(self, more: Any) -> bool:
+        """Write rows into the file; if that has no room, those before are in memory again."""
+        assert self.file is not None
+        try:
+            write(self.file, self.rows * self.of_row, more)
+        except OSError:
+            self.store, self.file = self.array().copy(), None
+        return self.file is not None
+
+
+def unnamed_file() -> RawIOBase:
+    """A file that is gone when nobody has it any more."""
+    return tempfile.TemporaryFile(prefix="quirkpy-", buffering=0)
+
+
+def write(file: RawIOBase, at: int, rows: Any) -> None:
+    """Write rows from some byte on."""
+    data = rows.tobytes()
+    file.seek(at)
+    if file.write(data) != len(data):
+        raise OSError("the file has no more room")
+
+
 class Kept:
     """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two
     stays flat.
 
-    Columns grow where they lie, so that they never stand in memory twice; where there is no room
-    for more rows, those before stay."""
+    Where there is no room for more rows, those before stay."""
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
-        self.columns: list[Any] = []
+        self.first: list[Any] = []  # of a run that is over with its first call there are no more
+        self.columns: list[Column] = []
         self.rows = self.seen = 0
         self.last: tuple[Any, ...] = ()
 
@@ -183,23 +257,21 @@ class Kept:
 
     def _append(self, arrays: Sequence[Any]) -> None:
         rows = self.rows + len(arrays[0])
-        if not self.columns:
-            self.columns = [array.copy() for array in arrays]
+        if not self.first and not self.columns:
+            self.first = [array.copy() for array in arrays]
         elif rows > self.rows:
+            if self.first:
+                self.columns, self.first = [Column(array) for array in self.first], []
             for column, array in zip(self.columns, arrays, strict=True):
-                if len(column) < rows:
-                    self._resize(column, max(rows, int(GROWTH * len(column))))
-                column[self.rows : rows] = array
+                column.rows = self.rows
+                column.add(array)
         self.rows = rows
-
-    @staticmethod
-    def _resize(column: Any, rows: int) -> None:
-        column.resize((rows, *column.shape[1:]), refcheck=False)  # nobody else has it yet
 
     def end_with(self, *row: Any) -> None:
         """A row that is the last, in the place of those that are not before it."""
-        if self.columns:
-            self.rows = int(np.searchsorted(self.columns[0][: self.rows], row[0][0]))
+        if self.rows:
+            times = self.first[0] if self.first else self.columns[0].array()
+            self.rows = int(np.searchsorted(times[: self.rows], row[0][0]))
         self.last = tuple([array.copy() for array in row])
 
     def arrays(self) -> tuple[Any, ...]:
@@ -207,7 +279,9 @@ class Kept:
         if self.last:
             self._append(self.last)
             self.last = ()
+        if self.first:
+            rows = self.rows
+            return tuple([a if len(a) == rows else a[:rows].copy() for a in self.first])
         for column in self.columns:
-            if len(column) > self.rows:
-                self._resize(column, self.rows)
-        return tuple(self.columns)
+            column.rows = self.rows
+        return tuple(column.array() for column in self.columns)

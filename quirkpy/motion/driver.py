@@ -5,8 +5,8 @@ from __future__ import annotations
 
 import math
 from collections import deque
-from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager, suppress
+from collections.abc import Callable, Sequence
+from contextlib import suppress
 from typing import Any, TypeAlias
 
 import numpy as np
@@ -18,9 +18,9 @@ from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_ve
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
-from quirkpy.kernels.step.methods import GIVEN, TABLES
+from quirkpy.kernels.step.methods import IMPLICIT, TABLES
 from quirkpy.kernels.step.projection import move_on, project
-from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE, VALUES_WIDTH, WHAT_WIDTH, Watch
+from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
@@ -30,11 +30,12 @@ from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ask, ask_measure, compiled_measures, watched_in, way_back
+from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in, way_back
 from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
@@ -48,13 +49,11 @@ EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
 #: Times that are no more than so many roundings apart are one.
 NOTHING = 16.0
-#: A solver that keeps a history forgets it where projection has moved the state by more than so
-#: many tolerances.
-START_OVER = 10.0
 #: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
 COLUMNS = 6
 #: The name of what happens where a run begins at rest where branches of motion meet.
 UNDETERMINED = "undetermined branch"
+ADVANCE = DirectCall(integrator.advance)
 #: Joints are said to take hold of a start where they take more than this share of its kinetic
 #: energy.
 TAKES = 1e-10
@@ -73,7 +72,7 @@ class Driver:
         self.entry = clusters.enter(start, s.drift == "project")
         self.layout = self.entry.layout
         self.engine: Engine  # while it is at work
-        self.table = TABLES.get(s.method, GIVEN)  # type: ignore[arg-type]
+        self.table = TABLES.get(s.method, IMPLICIT)  # type: ignore[arg-type]
         states = self.layout.states
         fixed = s.step if s.step is not None else 0.0
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
@@ -97,12 +96,7 @@ class Driver:
         )  # fmt: skip
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
-        self.watch = Watch(
-            np.array([w.line for w in self.watched], dtype=np.int64).reshape(-1, WHAT_WIDTH),
-            np.array([w.numbers for w in self.watched]).reshape(-1, 3),
-            np.zeros((len(self.watched), VALUES_WIDTH)), np.zeros_like(rows[steps.BEGIN]),
-            compiled_measures(self.layout, self.watched),
-        )  # fmt: skip
+        self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
         self.look: Look | None = None
         self.rested = False  # says the look
@@ -178,26 +172,29 @@ class Driver:
         noted = NOTES + FUNCTION_NOTES * len(self.watched)
         notes, jumps = np.zeros((noted, NOTE_WIDTH)), NOTES if stops else 1
         return Rows(
-            np.zeros(count), np.zeros((count, *self.y.shape)), np.zeros((count, angles)),
+            np.zeros(count), np.empty((count, *self.y.shape)), np.zeros((count, angles)),
             np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
             np.zeros((count, *self.tail.shape)), notes,
             np.zeros((jumps, 2, *self.y.shape)), np.zeros((jumps, stops), dtype=bool),
         )  # fmt: skip
 
-    @contextmanager
-    def at_work(self) -> Iterator[Engine]:
+    def at_work(self) -> AtWork:
         """A context in which the run has an engine of its own."""
-        with self.layout.lend() as e:
-            alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
-            e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
-            self.engine, e.python.events = e, self._python_values
+        return AtWork(self)
+
+    def take(self, e: Engine) -> None:
+        """Work with an engine that is lent to this run."""
+        alpha, beta = self.settings.gains if self.settings.drift == "baumgarte" else (0.0, 0.0)
+        e.close_rows_by(RUNNING_PIVOT, beta * beta, 2.0 * alpha)
+        self.engine, e.python.events = e, self.python_values
+        if self.controls.loops:
             e.model = e.model._replace(schedules=self.controls.schedules)
-            try:
-                yield e
-            finally:
-                e.model = self.layout.model
-                e.python.events = None  # which would keep the run
-                del self.engine
+
+    def give_back(self) -> None:
+        """Leave the engine as it was lent."""
+        self.engine.model = self.layout.model
+        self.engine.python.events = None  # which would keep the run
+        del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
         """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
@@ -438,7 +435,7 @@ class Driver:
         arrays = (
             self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
         )  # fmt: skip
-        return int(integrator.advance(*arrays, True, room))
+        return int(ADVANCE.run(*arrays, True, room))
 
     def advance(self, room: int) -> int:
         """Steps, until there is something to do; returns why."""
@@ -446,7 +443,11 @@ class Driver:
         arrays = (
             self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
         )  # fmt: skip
-        return int(integrator.advance(*arrays, False, room))
+        return int(ADVANCE.run(*arrays, False, room))
+
+    def settings_between(self) -> Settings:
+        """The settings by which what lies between rows is found again."""
+        return self.settings
 
     def _resting(self) -> bool:
         """Record the rest in which the run begins; returns whether it ends with it."""
@@ -455,7 +456,7 @@ class Driver:
         self.notes.events += [Happening(float(self.clock[steps.T]), event.name) for event in rests]
         return any(event.terminal for event in rests)
 
-    def _python_values(self) -> None:
+    def python_values(self) -> None:
         """Watched functions that are Python's, at the state that the kernels ask about."""
         states, asked = self.layout.states, self.watch.asked.reshape(-1)
         y, near = self.entry.expand(states.rows_in(asked)), self.engine.conditions.near
@@ -485,6 +486,24 @@ class Driver:
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, self.controls.records(), self.controls.states(),
         )  # fmt: skip
+
+
+class AtWork:
+    """The block within which a run has an engine."""
+
+    __slots__ = ("driver", "loan")
+
+    def __init__(self, driver: Driver) -> None:
+        self.driver, self.loan = driver, driver.layout.lend()
+
+    def __enter__(self) -> Engine:
+        engine = self.loan.__enter__()
+        self.driver.take(engine)
+        return engine
+
+    def __exit__(self, *error: object) -> None:
+        self.driver.give_back()
+        self.loan.__exit__(*error)
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

@@ -10,13 +10,27 @@ from typing import NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER, Measures
-from quirkpy.kernels.step.watch import ENERGY, MEASURE, MEETING, PYTHON, REST, STOP
+from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER
+from quirkpy.kernels.act.ropes import IS_ROPE
+from quirkpy.kernels.base.states import zero_rows
+from quirkpy.kernels.step.watch import (
+    ENERGY,
+    MEASURE,
+    MEETING,
+    PYTHON,
+    REST,
+    ROPE,
+    STOP,
+    VALUES_WIDTH,
+    WHAT_WIDTH,
+    Watch,
+)
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.measures import (
+    NO_MEASURES,
     Line,
     Measure,
     kernel_measures,
@@ -28,6 +42,7 @@ from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
+from quirkpy.tables.tables import PAIR
 
 #: Which crossings count, as kernels say it.
 DIRECTIONS = {"falling": -1, "rising": 1, "both": 0}
@@ -43,6 +58,13 @@ class StopReached(NamedTuple):
     terminal: bool = False
 
 
+class RopeTurned(NamedTuple):
+    """A rope or string that becomes taut, or slack."""
+
+    name: str
+    terminal: bool = False
+
+
 #: What of which event: its number among those of a run, and the sensors, if it is about a pair.
 WatchedKey: TypeAlias = tuple[int, tuple[str, ...]]
 
@@ -51,7 +73,7 @@ class Watched(NamedTuple):
     """One watched function: the event that it belongs to, its line in the kernels' table, its
     sensors, and what compiled code measures for it."""
 
-    event: Event | StopReached
+    event: Event | StopReached | RopeTurned
     line: tuple[int, int, int, int, int]
     numbers: tuple[float, float, float]
     sensors: tuple[str, ...] = ()
@@ -67,8 +89,9 @@ def watched_function(
 
 
 def watched_in(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """All that a run watches: what its events ask for, and the stops that act."""
-    return [*watched_functions(entry, selection, events), *watched_stops(entry.layout)]
+    """All that a run watches: what its events ask for, and the stops and ropes that act."""
+    own = [*watched_stops(entry.layout), *watched_ropes(entry.layout)]
+    return [*watched_functions(entry, selection, events), *own]
 
 
 def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
@@ -159,9 +182,23 @@ def number_measured(selection: Selection, event: Threshold) -> Measure:
     return found
 
 
-def compiled_measures(layout: Layout, watched: Sequence[Watched]) -> Measures:
-    """What compiled code measures for watched functions, as the kernels take it."""
-    return kernel_measures(layout.selection.tables, measured_lines(watched))
+def watch_of(layout: Layout, watched: Sequence[Watched]) -> Watch:
+    """Watched functions as the kernels take them."""
+    if not watched:
+        return NOTHING_WATCHED
+    lines, numbers = [w.line for w in watched], [w.numbers for w in watched]
+    return Watch(
+        np.array(lines, dtype=np.int64), np.array(numbers), np.zeros((len(watched), VALUES_WIDTH)),
+        zero_rows(layout.states.line_rows),
+        kernel_measures(layout.selection.tables, measured_lines(watched)),
+    )  # fmt: skip
+
+
+#: The table of all runs that watch nothing.
+NOTHING_WATCHED = Watch(
+    np.zeros((0, WHAT_WIDTH), dtype=np.int64), np.zeros((0, 3)), np.zeros((0, VALUES_WIDTH)),
+    zero_rows(0), NO_MEASURES,
+)  # fmt: skip
 
 
 def ask_measure(event: Threshold, selection: Selection, state: State) -> float:
@@ -178,6 +215,16 @@ def watched_stops(layout: Layout) -> list[Watched]:
         event = StopReached(label.rsplit(" ", 1)[0], joints[layout.stops.what[k, STOP_JOINT]])
         out.append(Watched(event, (STOP, k, 0, -1, 0), (0.0, 0.0, 0.0)))
     return out
+
+
+def watched_ropes(layout: Layout) -> list[Watched]:
+    """One function for each rope that acts; what it does changes where that crosses zero."""
+    t, acting = layout.selection.tables, layout.selection.elements
+    pairs = acting[t.element_kind[acting] == PAIR]
+    return [
+        Watched(RopeTurned(t.force_names[t.element_force[e]]), (ROPE, e, 0, -1, 0), (0.0, 0.0, 0.0))
+        for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0].tolist()
+    ]
 
 
 def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:

@@ -16,7 +16,7 @@ from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.motion.course import Happening, Jump
-from quirkpy.motion.events import StopReached, Watched
+from quirkpy.motion.events import RopeTurned, StopReached, Watched
 
 #: The name of what happens where branches of motion meet.
 SINGULAR_POSE = "singular pose"
@@ -85,6 +85,8 @@ class Notes:
         if isinstance(event, StopReached):
             word = "released" if what == RELEASED else "reached"
             return Happening(t, f"{event.name} {word}", joints=(event.joint,))
+        if isinstance(event, RopeTurned):
+            return Happening(t, f"{event.name} {'slack' if what == RELEASED else 'taut'}")
         return Happening(t, event.name, self.watched[which].sensors)
 
     def add_jam(self, engine: Engine, t: float, rows: Floats, stop: int) -> None:

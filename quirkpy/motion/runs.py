@@ -39,7 +39,6 @@ from quirkpy.motion.move import Progress, move
 from quirkpy.motion.numbers import Numbers
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.snapshot import state_at
-from quirkpy.motion.stiff import SOLVERS
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import numbers, show
 from quirkpy.parts.event import Event
@@ -342,11 +341,6 @@ def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
 # --- checks ---------------------------------------------------------------------------------------
 def _check_settings(s: Settings, threads: Any, chunk: Any) -> None:
     """Refuse what compiled calls alone cannot do, and numbers of threads or runs that are none."""
-    if s.method in SOLVERS:
-        raise PartError(
-            f"simulate_many: the steps of method {s.method!r} are taken in Python; use 'dop853' or "
-            "'rk45', or simulate for each run."
-        )
     for name, number in (("threads", threads), ("chunk", chunk)):
         if type(number) is not int or number < 1:
             raise PartError(

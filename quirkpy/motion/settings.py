@@ -20,7 +20,7 @@ LOST = 1e-9
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
 
 
-StiffMethod: TypeAlias = Literal["radau", "bdf", "lsoda"]
+StiffMethod: TypeAlias = Literal["radau", "auto"]
 
 
 METHODS = (*get_args(Method), *get_args(StiffMethod))
@@ -51,34 +51,56 @@ class Settings:
     gains: tuple[float, float] = (10.0, 10.0)
 
 
+#: How each number of the settings is checked, and which words each of the others may be.
+NUMBERS = (
+    ("rtol", share), ("atol", below(LOOSEST)), ("step", optional(positive)), ("gains", pair),
+)  # fmt: skip
+WORDS = (("drift", get_args(Drift)), ("energy", get_args(EnergyControl)), ("method", METHODS))
+STIFF = get_args(StiffMethod)
+KEPT = get_args(Keep)
+
+
 def check_settings(duration: Any, s: Settings) -> float:
     """The duration, when all that a run is asked for makes sense."""
     try:
         span = positive(duration)
     except (TypeError, ValueError) as error:
         raise PartError(f"simulate: duration {error}; give it in seconds.") from None
-    for name, check in (
-        ("rtol", share),
-        ("atol", below(LOOSEST)),
-        ("step", optional(positive)),
-        ("gains", pair),
-    ):
+    _check_fields(s)
+    _check_keep(s)
+    if s.step is not None or s.max_steps is not None:
+        _check_steps(span, s)
+    return span
+
+
+def _check_fields(s: Settings) -> None:
+    """Refuse numbers and words that are none of those that a run can be given."""
+    given = vars(s)
+    for name, check in NUMBERS:
         try:
-            check(getattr(s, name))
+            check(given[name])
         except (TypeError, ValueError) as error:
             raise PartError(f"simulate: {name} {error}.") from None
-    for name, options in (("drift", Drift), ("energy", EnergyControl), ("method", METHODS)):
-        known = options if isinstance(options, tuple) else get_args(options)
-        given = getattr(s, name)
-        if not isinstance(given, str) or given not in known:
+    for name, known in WORDS:
+        word = given[name]
+        if not isinstance(word, str) or word not in known:
             words = ", ".join(map(repr, known))
-            raise PartError(f"simulate: {name} is {show(given)}, but must be one of {words}.")
-    if not (s.keep in get_args(Keep) if isinstance(s.keep, str) else _counts(s.keep)):
+            raise PartError(f"simulate: {name} is {show(word)}, but must be one of {words}.")
+
+
+def _check_keep(s: Settings) -> None:
+    """Refuse what does not say which rows to keep."""
+    if not (s.keep in KEPT if isinstance(s.keep, str) else _counts(s.keep)):
         raise PartError(
             f"simulate: keep is {show(s.keep)}, but must be 'all', 'ends' or a whole number of "
             "steps."
         )
-    if s.step is not None and s.method in get_args(StiffMethod):
+
+
+def _check_steps(span: float, s: Settings) -> None:
+    """Refuse steps that do not fit the method or the duration [s], and numbers of them that are
+    none."""
+    if s.step is not None and s.method in STIFF:
         raise PartError(
             f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'."
         )
@@ -92,7 +114,6 @@ def check_settings(duration: Any, s: Settings) -> float:
             f"simulate: step is {s.step:g} s, of which {span:g} s take {span / s.step:.2g}; give a "
             "longer one, or max_steps."
         )
-    return span
 
 
 def check_end(begun: float, span: float) -> None:

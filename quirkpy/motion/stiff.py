@@ -1,43 +1,109 @@
-"""Stiff systems: SciPy's implicit integrators in place of the compiled steps; all else of a run
-stays as it is."""
+"""Stiff systems: the driver of runs by the implicit method, and of those that find out by
+themselves which method they need."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
-from typing import Any
+from dataclasses import replace
 
 import numpy as np
-from scipy.integrate import BDF, LSODA, Radau
 
-from quirkpy.kernels.act.wrenches import LOST
-from quirkpy.kernels.step import integrator, steps
-from quirkpy.kernels.step.impacts import FUNCTION_NOTES, STEP_NOTES, Rows
-from quirkpy.maths.constants import EPS
+from quirkpy.kernels.base.states import speeds_of
+from quirkpy.kernels.place.kinematics import ground_frames
+from quirkpy.kernels.step import collocation, relative, steps
+from quirkpy.kernels.step.collocation import Collocation
+from quirkpy.kernels.step.implicit import LATE, advance_implicitly
+from quirkpy.kernels.step.methods import IMPLICIT, TABLES
+from quirkpy.kernels.step.relative import Relative
+from quirkpy.kernels.step.steps import Run
+from quirkpy.kernels.tree.tree import (
+    BALL_NODE,
+    FIXED_NODE,
+    FREE_NODE,
+    NODE,
+    PARENT,
+    SLIDE_NODE,
+    TURN_NODE,
+    Tree,
+)
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
+from quirkpy.mechanics.engine import Layout
 from quirkpy.mechanics.state import State
-from quirkpy.motion.driver import START_OVER, Driver
-from quirkpy.motion.settings import Settings, StiffMethod
+from quirkpy.motion.course import Happening
+from quirkpy.motion.driver import EFFORT_PER_CALL, Driver
+from quirkpy.motion.settings import Settings
 from quirkpy.parts.event import Event
 
-#: SciPy's integrators are asked for no smaller relative tolerance [1].
-LEAST_RTOL = 1e-13
-SOLVERS: dict[StiffMethod, Any] = {"radau": Radau, "bdf": BDF, "lsoda": LSODA}
+#: How the nodes of a tree move on what they hang on; what is not named has six coordinates.
+WAYS = {
+    FIXED_NODE: relative.RIGID, TURN_NODE: relative.TURNS, SLIDE_NODE: relative.SLIDES,
+    BALL_NODE: relative.BALLED,
+}  # fmt: skip
+#: What a step costs beside differences and factors: so many times an explicit one.
+STEP_COST = 2
+#: The names of what happens where a run changes its method.
+IMPLICIT_STEPS, EXPLICIT_STEPS = "implicit steps", "explicit steps"
+#: A run is not taken as stiff before so many steps; a step is at the limit of stability where the
+#: product of its length and the fastest rate is above the second number; velocities that differ by
+#: less than this share of the tolerance say nothing of rates.
+FIRST_LOOK, AT_THE_LIMIT, NOISE = 500, 2.5, 1e-3
+#: So many implicit steps are tried; they must cost less than this share of what explicit ones do,
+#: for the same time.
+TRIED, PAYS = 16, 0.7
+#: Factors of n equations cost this share of n^3 evaluations of one body.
+FACTORS_COST = 2e-3
 
-#: Relative step of the differences.
-DIFFERENCE = float(np.sqrt(EPS))
-#: Where in a step its polynomial is asked, and what makes coefficients of x, x^2 ... of the
-#: answers.
-NODES = np.arange(1.0, 8.0) / 7.0
-FIT = np.linalg.inv(NODES[:, None] ** np.arange(1.0, 8.0))
+
+def coordinates_in(tree: Tree, shut: bool) -> Ints:
+    """How each body moves on what it hangs on (nb, WHAT_WIDTH); shut: joints of the tree are, and
+    stay so, else all bodies have six coordinates."""
+    nodes, n = tree.nodes, len(tree.nodes) - 1
+    out, begun = np.zeros((n, relative.WHAT_WIDTH), dtype=np.int64), 0
+    for i in range(n):
+        kind = int(nodes[i, NODE])
+        how = WAYS.get(kind, relative.FREE) if shut else relative.FREE
+        out[i] = how, n + 1 if kind == FREE_NODE else nodes[i, PARENT], begun
+        begun += relative.COORDINATES[how]
+    return out
+
+
+def room_for_collocation(layout: Layout, shut: bool) -> Collocation:
+    """Memory for implicit steps of a selection."""
+    what = coordinates_in(layout.solved, shut)
+    count = sum(relative.COORDINATES[how] for how in what[:, relative.HOW].tolist())
+    n, length = count + layout.states.tail, 2 * count + layout.states.tail
+    memory = np.zeros(collocation.MEMORY_WIDTH)
+    stages, mixed, rates, past = np.zeros((4, 3, length))
+    return Collocation(
+        room_for_coordinates(what, count), collocation.numbers_of_method(), memory,
+        np.zeros((4, length)), stages, mixed, rates, past, np.zeros((n, n)),
+        np.zeros((n, count)), np.zeros((n, n)), np.zeros((n, n), dtype=complex),
+        np.zeros((2, n), dtype=np.int64), np.zeros(length), np.zeros(length, dtype=complex),
+        np.zeros(n), np.zeros(n, dtype=complex),
+    )  # fmt: skip
+
+
+def room_for_coordinates(what: Ints, count: int) -> Relative:
+    """Memory for states in the coordinates of their tree."""
+    n, triple = len(what), np.full(count, -1, dtype=np.int64)
+    for how, _, first in what.tolist():
+        if how in (relative.BALLED, relative.FREE):
+            first += 3 if how == relative.FREE else 0
+            triple[first : first + 3] = first
+    frames = np.zeros((4, n + 2, relative.RELATIVE_WIDTH))
+    frames[:, n, : relative.TURNED] = ground_frames(0)[0]
+    frames[:, n, relative.TURNED] = 1.0
+    base = np.zeros((n, relative.BASE_WIDTH))
+    return Relative(what, base, frames, np.zeros((3, 3)), triple, np.zeros((count, 3)))
 
 
 class StiffDriver(Driver):
-    """A run whose steps SciPy takes; projection, events, ledger and rows are those of every run.
+    """A run by implicit steps; projection, events, ledger and rows are those of every run.
 
-    The integrator starts afresh after an event, and where projection has moved the state by more
-    than `START_OVER` tolerances; so a run that goes on from another's end agrees with the whole to
-    its tolerance, not to the bit."""
+    What serves from one step to the next is forgotten at the end of a run; so one that goes on from
+    another's end agrees with the whole to its tolerance, not to the bit."""
 
     def __init__(
         self,
@@ -48,111 +114,145 @@ class StiffDriver(Driver):
         s: Settings,
     ) -> None:
         super().__init__(clusters, start, duration, events, s)
-        self.solver: Any = None
+        self.collocation = room_for_collocation(self.layout, s.drift == "project")
 
     def first_steps(self, room: int) -> int:
-        """The start as the first row; SciPy takes the steps."""
-        self.solver = None
-        return super().first_steps(1)
+        """The start as the first row, and implicit steps; returns why they have ended."""
+        self._forget()
+        return self._advance(True, room)
+
+    def _forget(self) -> None:
+        """Nothing is known of steps before the next."""
+        memory = self.collocation.memory
+        memory[:] = 0.0
+        memory[collocation.LEFT_OVER], memory[collocation.ENDED] = 1.0, np.nan
 
     def advance(self, room: int) -> int:
-        """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are
-        full; returns why."""
-        rows, counts = self.rows, self.counts
-        counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
-        while counts[steps.ROOM] < room and has_room(rows, counts, len(self.watched)):
-            if self.clock[steps.T] >= self.clock[steps.T_END]:
-                break
-            if self.engine.python.halted:
-                return integrator.GOING
-            if self.solver is None:
-                self.solver = self._new_solver()
-            self.solver.step()
-            if self.solver.status == "failed":
-                return integrator.COLLAPSED
-            if not np.isfinite(self.solver.y).all():
-                return integrator.NOT_FINITE
-            if self._take_over():
-                return int(integrator.why_over(counts[steps.ANSWER]))
-            if counts[steps.CROWDED] > integrator.TOO_MANY:
-                return integrator.COLLAPSED
-            if self.clock[steps.T] != self.solver.t or self._moved():
-                self.solver = None
-        if self.clock[steps.T] < self.clock[steps.T_END]:
-            return integrator.GOING
-        self.solver = None  # which would not go beyond it
-        return integrator.ARRIVED
+        """Implicit steps, until there is something to do; returns why."""
+        return self._advance(False, room)
 
-    def _line(self, which: int) -> Floats:
-        """The state in a line, as SciPy takes it: without what fills lines up to whole rows."""
-        length = self.layout.states.state_length
-        return self.run_arrays.lines[which, :length]
-
-    def _moved(self) -> bool:
-        """Whether projection has moved the end of the last step further than a history bears."""
-        scale = self.settings.atol + self.settings.rtol * abs(self._line(steps.END))
-        far = abs(self._line(steps.BEGIN) - self.solver.y) > START_OVER * scale
-        return bool(far[self.layout.states.moving].any())
-
-    def _new_solver(self) -> Any:
-        clock, s = self.clock, self.settings
-        first = min(float(clock[steps.H]), float(clock[steps.T_END] - clock[steps.T]))
-        solver = SOLVERS[s.method](  # type: ignore[index]
-            self._slope, float(clock[steps.T]), self._line(steps.BEGIN).copy(),
-            float(clock[steps.T_END]), rtol=max(s.rtol, LEAST_RTOL), atol=s.atol, first_step=first,
-            jac=self._jacobian,
+    def _advance(self, fresh: bool, room: int) -> int:
+        e = self.engine
+        arrays = (
+            self.run_arrays, e.model, e.conditions, e.scratch, IMPLICIT, self.watch, self.rows,
         )  # fmt: skip
-        if s.method == "bdf":
-            solver.D[2:] = (
-                0.0  # SciPy computes with these rows before it has filled them: what was in memory
-            )
-        return solver
+        return int(advance_implicitly(*arrays, fresh, room, self.collocation))
 
-    def _slope(self, t: float, y: Floats) -> Floats:
-        """dy/dt of a state, as the kernels see it."""
-        e, run = self.engine, self.run_arrays
-        self._line(steps.WITHIN)[:] = y
-        integrator.slope_within(t, run, e.model, e.conditions, e.scratch)
-        e.python.raise_pending()
-        return self._line(steps.SMALL).copy()
-
-    def _jacobian(self, t: float, y: Floats) -> Floats:
-        """d(dy/dt)/dy by forward differences; nothing depends on the ledger."""
-        out, here = np.zeros((len(y), len(y))), self._slope(t, y)
-        for k in self.layout.states.moving.tolist():
-            moved = y.copy()
-            moved[k] += DIFFERENCE * max(1.0, abs(y[k]))
-            out[:, k] = (self._slope(t, moved) - here) / (moved[k] - y[k])
-        return out
-
-    def _take_over(self) -> bool:
-        """The solver's step as a step of the run; returns whether that ends it."""
-        e, run, solver = self.engine, self.run_arrays, self.solver
-        begun = self.clock[steps.T]
-        self.clock[steps.STEP] = self.clock[steps.H] = solver.t - begun
-        self._line(steps.RAW)[:] = solver.y
-        inside = solver.dense_output()(begun + NODES * (solver.t - begun)).T
-        ledger = self.layout.states.ledger_in
-        for told in (self._line(steps.RAW), inside):  # of the ledger, what the solver does not know
-            ledger(told)[..., LOST:] = ledger(self._line(steps.BEGIN))[LOST:]
-        polynomial = run.lines[steps.POLYNOMIAL : steps.POLYNOMIAL + 7, : len(solver.y)]
-        polynomial[:] = FIT @ (inside - self._line(steps.BEGIN))
-        over = integrator.finish(
-            solver.t, run, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows
-        )
-        e.python.raise_pending()
-        return bool(over)
+    def rows_at_once(self) -> int:
+        """How many steps one call may take: each may evaluate all differences, and factorize."""
+        n = len(self.collocation.one_room)
+        effort = len(self.y) * (STEP_COST + n / 6) + n**3 / 1000
+        return max(1, min(super().rows_at_once(), int(EFFORT_PER_CALL / effort)))
 
 
-def has_room(rows: Rows, counts: Ints, watched: int) -> bool:
-    """Whether notes and jumps of one more step find room."""
-    noted, jumped = counts[steps.NOTED], counts[steps.JUMPED]
-    return bool(
-        noted + FUNCTION_NOTES * watched + STEP_NOTES <= len(rows.notes)
-        and jumped < len(rows.jumps)
-    )
+class AutoDriver(StiffDriver):
+    """A run that begins with explicit steps, and goes on with implicit ones where the motion turns
+    out to be stiff: where its steps are as long as stability lets them be, and implicit ones, which
+    are tried, take less effort.  An event says so, from when on, and where it changes back."""
+
+    def __init__(
+        self,
+        clusters: Clusters,
+        start: State,
+        duration: float,
+        events: Sequence[Event],
+        s: Settings,
+    ) -> None:
+        super().__init__(clusters, start, duration, events, s)
+        self.table = TABLES["dop853"]
+        self.implicit, self.trying, self.stiff = False, False, False
+        self.look_after, self.explicit_step = FIRST_LOOK, 0.0
+        self.efforts = {False: math.inf, True: 0.0}
+
+    def first_steps(self, room: int) -> int:
+        """The start as the first row, and explicit steps; returns why they have ended."""
+        return Driver.first_steps(self, room)
+
+    def rows_at_once(self) -> int:
+        """How many explicit steps one call may take."""
+        return Driver.rows_at_once(self)
+
+    def advance(self, room: int) -> int:
+        """Steps by the method that takes less effort, until there is something to do; returns
+        why."""
+        if self.implicit and self.efforts[True] >= PAYS * self.efforts[False]:
+            self._change_to(False)
+        elif not self.implicit and self.stiff:
+            self._change_to(True)
+        begun, spent = float(self.clock[steps.T]), self._effort()
+        if self.implicit:
+            most = TRIED if self.trying else StiffDriver.rows_at_once(self)
+            why, self.trying = self._advance(False, min(room, most)), False
+        else:
+            why = Driver.advance(self, room)
+            self.stiff = self._seems_stiff()
+        span = float(self.clock[steps.T]) - begun
+        self.efforts[self.implicit] = (self._effort() - spent) / span if span > 0.0 else math.inf
+        return why
+
+    def settings_between(self) -> Settings:
+        """As a run by one method has them."""
+        return by_one_method(self.settings, self.notes.events)
+
+    def _effort(self) -> float:
+        """What all steps have cost until now, in evaluations."""
+        factorized = self.collocation.memory[collocation.FACTORIZATIONS]
+        n, bodies = len(self.collocation.one_room), len(self.y)
+        return float(self.counts[steps.EVALUATIONS] + factorized * FACTORS_COST * n**3 / bodies)
+
+    def _change_to(self, implicit: bool) -> None:
+        """Go on by the other method."""
+        made = float(self.collocation.memory[collocation.FACTORIZATIONS])
+        self.implicit, self.trying, self.stiff = implicit, implicit, False
+        if implicit:
+            self.explicit_step = float(self.clock[steps.H])
+            self._forget()
+            self.collocation.memory[collocation.FACTORIZATIONS] = made
+        else:
+            self.clock[steps.H] = self.explicit_step
+            self.look_after = 2 * int(self.counts[steps.STEPS])
+        name = IMPLICIT_STEPS if implicit else EXPLICIT_STEPS
+        self.notes.events.append(Happening(float(self.clock[steps.T]), name))
+
+    def _seems_stiff(self) -> bool:
+        """Whether the last explicit step was as long as stability allows."""
+        count, filled = int(self.counts[steps.STEPS]), int(self.counts[steps.ROOM])
+        if count < self.look_after or filled < 2:
+            return False
+        rows, run = self.rows, self.run_arrays
+        h = float(rows.t[filled - 1] - rows.t[filled - 2])
+        if abs(h - run.clock[steps.STEP]) > LATE * h:  # an event lies in it
+            return False
+        return h * fastest_rate(rows.states[filled - 2], run, h) > AT_THE_LIMIT
+
+
+def fastest_rate(before: Floats, run: Run, h: float) -> float:
+    """The rate [1/s] at which accelerations answer to velocities between the last stage of a step
+    of DOP853 and its end, both at one time: of what changes fastest (Hairer and Wanner, IV.2).
+    before: the state in which the step began (nb + 1, STATE_WIDTH)."""
+    w, n = TABLES["dop853"].weights, len(run.out)
+    slopes, last = run.states[:12, :n], 11
+    ends, stage = w[12, :12].copy(), w[last, :12].copy()
+    change = (run.states[steps.RAW, :n] - before[:n]) / h
+    first = (change - np.tensordot(ends[1:], slopes[1:], 1)) / ends[0]  # it has been overwritten
+    off = h * (stage[0] - ends[0]) * first + h * np.tensordot((stage - ends)[1:], slopes[1:], 1)
+    answer = slopes[last] - run.states[steps.END_SLOPE, :n]
+    way, least = np.linalg.norm(speeds_of(off)), run.clock[steps.ATOL]
+    return float(np.linalg.norm(speeds_of(answer)) / way) if way > NOISE * least else 0.0
+
+
+def by_one_method(settings: Settings, events: Sequence[Happening]) -> Settings:
+    """Settings with the method by which what lies between rows of a run is found again, from the
+    run's events."""
+    if settings.method != "auto":
+        return settings
+    changed = any(event.name == IMPLICIT_STEPS for event in events)
+    return replace(settings, method="radau" if changed else "dop853")
 
 
 def driver_for(settings: Settings) -> type[Driver]:
     """The kind of driver that the method of a run needs."""
-    return StiffDriver if settings.method in SOLVERS else Driver
+    return DRIVERS.get(settings.method, Driver)
+
+
+DRIVERS: dict[str, type[Driver]] = {"radau": StiffDriver, "auto": AutoDriver}

@@ -58,6 +58,7 @@ from quirkpy.motion.sampling import (
 )
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
+from quirkpy.motion.stiff import by_one_method
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
@@ -237,7 +238,8 @@ class Trajectory:
 
     @cached_property
     def _onward(self) -> Onward:
-        return Onward(self.system.clusters, self.start, self.settings, self.settings.keep == "all")
+        settings = by_one_method(self.settings, self.events)
+        return Onward(self.system.clusters, self.start, settings, settings.keep == "all")
 
     @cached_property
     def _rows(self) -> CourseRows:

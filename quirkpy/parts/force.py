@@ -19,7 +19,7 @@ from quirkpy.parts.schedule import TimeFunction
 ElementKind: TypeAlias = Literal[
     "uniform", "pair", "coordinate", "push", "callback", "stop",
     "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
-    "joint law", "servo", "tape", "motor",
+    "stretch", "joint law", "servo", "tape", "motor",
 ]  # fmt: skip
 #: The order of the kinds is their number in the tables; `KINDS` says what holds for each.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
@@ -29,8 +29,9 @@ class Element(NamedTuple):
     """One elementary load; what `numbers` mean depends on the kind.
 
     - uniform: acceleration (3) [m/s2] of every moving body
-    - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1), between two
-      sites; functions of time replace stiffness, rest length
+    - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1) and then how
+      many stretches follow, between two sites; functions of time replace stiffness, rest length
+    - stretch: none; from site to site the way of the rope before it goes on, which pulls there too
     - coordinate: stiffness, rest value, damping, friction, its rate, on a coordinate of a joint: [N
       m/rad], [rad], [N m s/rad], [N m] and [rad/s], or [N/m], [m], [N s/m], [N] and [m/s];
       functions of time replace stiffness, rest value
@@ -124,6 +125,7 @@ KINDS: dict[ElementKind, KindTraits] = {
     "bushing": KindTraits(tuple(range(42)), (), "sites", "always", "relative", carried=True),
     "wheel": KindTraits((0, 1, 2), (0,), "sites", "always", "field", carried=True),
     "law": KindTraits(None, (), "sites", "always", "unknown"),
+    "stretch": KindTraits((), (), "sites", "always", "relative", points=True),
     "joint law": KindTraits(None, (), "sites", "always", "relative"),
     "servo": KindTraits((0, 2, 3), (), "sites", "always", "relative"),
     "tape": KindTraits((0, 2, 4, 5, 6, 7), (), "sites", "always", "relative"),

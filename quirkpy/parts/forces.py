@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Mapping, Sequence
+from itertools import pairwise
 from typing import Any, Literal, TypeAlias
 
 import numpy as np
@@ -21,6 +22,7 @@ from quirkpy.parts.checks import (
     number,
     optional,
     positive,
+    show,
     text,
     vector,
     word,
@@ -97,6 +99,14 @@ def stated_in(value: float | TimeFunction | None) -> tuple[float, ...]:
     return value.stated if isinstance(value, TimeFunction) else (value,)
 
 
+def sites_in_turn(value: Any) -> tuple[Site, ...]:
+    """Sites, one after the other; none, or one alone, as well."""
+    some = (value,) if isinstance(value, Site) else value
+    if not isinstance(some, (list, tuple)) or not all(isinstance(one, Site) for one in some):
+        raise TypeError(f"is {show(value)}, but must be a list of sites")
+    return tuple(some)
+
+
 class Gravity(Force):
     """A uniform acceleration [m/s2] of every moving body: force m g at its mass centre.  U = -m
     g . r."""
@@ -134,7 +144,7 @@ class _BetweenPoints(Force, ABC):
         return (Element("pair", *self.sites(), numbers=(*numbers, *others), schedules=functions),)
 
     @abstractmethod
-    def pair_numbers(self) -> tuple[Any, Any, float, float]:
+    def pair_numbers(self) -> tuple[Any, ...]:
         """Stiffness and rest length, each a number or a function of time, damping, tension only:
         see `Element`."""
 
@@ -143,10 +153,10 @@ class Spring(_BetweenPoints):
     """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
 
     stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N
-    s/m]. tension_only: a rope; it never pushes, and is without force, energy and damping while
-    shorter than L0.  Where the points coincide (L = 0) the direction, and so the force of a rest
-    length, is undefined and taken as zero.  stiffness and rest_length may be functions of time,
-    such as a `Schedule`: what their changes put into U counts as work."""
+    s/m]. tension_only: a rope, as a `String`; it never pushes, and is without force, energy and
+    damping while shorter than L0.  Where the points coincide (L = 0) the direction, and so the
+    force of a rest length, is undefined and taken as zero.  stiffness and rest_length may be
+    functions of time, such as a `Schedule`: what their changes put into U counts as work."""
 
     stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
     rest_length: float | TimeFunction | None = checked(
@@ -160,6 +170,60 @@ class Spring(_BetweenPoints):
         if rest is None:
             rest = math.dist(*(site.placed()[0] for site in self.sites()))
         return self.stiffness, rest, self.damping, float(self.tension_only)
+
+
+class String(_BetweenPoints):
+    """A string between two points: tension k (L - L0) + c dL/dt where that pulls, else none.  U = k
+    (L - L0)^2 / 2 while L > L0.
+
+    stiffness k [N/m], or EA [N] in its place, then k = EA / L0; rest_length L0 [m] (default: L at
+    the written poses), damping c [N s/m].  over: sites over which it runs from the first point to
+    the second, without friction and so with one tension; L is the length of that way.  stiffness
+    and rest_length may be functions of time, such as a `Schedule`: what their changes put into U
+    counts as work.  Runs locate where it becomes taut and where slack, and tell both as events."""
+
+    stiffness: float | TimeFunction | None = checked(
+        optional(strength_in_time), default=None, kw_only=True
+    )
+    EA: float | None = checked(optional(positive), default=None, kw_only=True)
+    rest_length: float | TimeFunction | None = checked(
+        optional(strength_in_time), default=None, kw_only=True
+    )
+    damping: float = checked(not_negative, default=0.0, kw_only=True)
+    over: Sequence[Site] = checked(sites_in_turn, default=(), kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        if (self.stiffness is None) == (self.EA is None):
+            raise self.refuse("give its stiffness [N/m], or EA [N], and not both.")
+        if self.EA is not None and not isinstance(rest := self._rest(), float):
+            raise self.refuse(f"EA goes with a rest_length that is a number, not a {_noun(rest)}.")
+        if self.EA is not None and rest == 0.0:
+            raise self.refuse("EA needs a rest_length above 0: stiffness is EA / rest_length.")
+
+    def way(self) -> tuple[Site, ...]:
+        """The sites from the first point to the second."""
+        first, second = self.sites()
+        return first, *self.over, second
+
+    def _rest(self) -> Any:
+        """The rest length: a number, or a function of time."""
+        if self.rest_length is not None:
+            return self.rest_length
+        return sum(math.dist(a.placed()[0], b.placed()[0]) for a, b in pairwise(self.way()))
+
+    def pair_numbers(self) -> tuple[Any, ...]:
+        rest = self._rest()
+        stiffness = self.stiffness if self.EA is None else self.EA / rest
+        return stiffness, rest, self.damping, 1.0, float(len(self.over))
+
+    def elements(self) -> tuple[Element, ...]:
+        (rope,) = super().elements()
+        steps = list(pairwise(self.way()))
+        return (
+            rope._replace(site1=steps[0][0], site2=steps[0][1]),
+            *(Element("stretch", *step) for step in steps[1:]),
+        )
 
 
 class Damper(_BetweenPoints):

@@ -29,11 +29,21 @@ if TYPE_CHECKING:
 
 
 class Freedom(NamedTuple):
-    """One motion that a joint allows: a turn about, or a slide along, an axis of site 1 at the
-    origin of site 2."""
+    """One motion that a joint allows: a turn about, or a slide along, an axis of a site at the
+    origin of site 2.
 
-    kind: Literal["turn", "slide"]
+    A screw turns about the axis and moves along it as the joint's one relation says: travel -
+    pitch angle = 0.  It stands alone.  site: whose axis it is; one of site 2 is the second of two
+    turns about perpendicular axes."""
+
+    kind: Literal["turn", "slide", "screw"]
     axis: Axis
+    site: Literal[1, 2] = 1
+
+
+def stands_alone(freedoms: tuple[Freedom, ...]) -> bool:
+    """Whether these are those of a screw, or of a cross of two turns."""
+    return [(f.kind, f.site) for f in freedoms] in ([("screw", 1)], [("turn", 1), ("turn", 2)])
 
 
 CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]
@@ -257,6 +267,14 @@ class Joint(PlacedJoint):
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
             raise self.refuse(f"primitives() must return a tuple of primitives, not {show(made)}.")
+        freedoms = self.freedoms or ()
+        special = any(f.kind == "screw" or f.site == 2 for f in freedoms)
+        screw = any(f.kind == "screw" for f in freedoms)
+        if special and not (stands_alone(freedoms) and len(self.relations()) == screw):
+            raise self.refuse(
+                "freedoms may have a screw alone, with the one relation of its travel and angle, "
+                "or a turn about an axis of site 2 as the second of two turns."
+            )
 
 
 class GeneralJoint(PlacedJoint):

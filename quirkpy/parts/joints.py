@@ -126,6 +126,8 @@ class Universal(Joint):
     turns since x of site 1 was perpendicular to both (Hooke's law).  In the shorthand `axis` is
     that z."""
 
+    freedoms = (Freedom("turn", "x"), Freedom("turn", "y", site=2))
+
     def primitives(self) -> tuple[Primitive, ...]:
         return ONE_POINT, ONE_CROSS
 
@@ -163,6 +165,8 @@ class Perpendicular(Joint):
 class Screw(Joint):
     """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z.  One turn goes 2 pi pitch;
     pitch > 0: right-handed."""
+
+    freedoms = (Freedom("screw", "z"),)
 
     pitch: float = checked(number, kw_only=True)
 

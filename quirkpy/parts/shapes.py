@@ -227,12 +227,12 @@ class Mesh(Shape):
             ) from error
         long = check_argument("Mesh.load", "scale", scale, positive)
         place = readable(path, "Mesh.load")
-        vertices, triangles = _read_triangles(trimesh, place)
+        vertices, triangles = read_triangles(trimesh, place)
         with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
             return cls(long * vertices, triangles)
 
 
-def _read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
+def read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
     """Vertices (n, 3), in the unit of the file, and triangles (m, 3) of a mesh in a file."""
     try:
         with open(place, "rb") as file, np.errstate(all="ignore"), silence("trimesh"):

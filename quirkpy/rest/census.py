@@ -51,7 +51,7 @@ from quirkpy.rest.kinks import walls_of
 from quirkpy.rest.modes import LEVEL_BEND, bends_beyond, gradients
 from quirkpy.rest.starts import values_of
 from quirkpy.rest.vicinity import Vicinity
-from quirkpy.tables.tables import COORDINATE, PAIR, SLIDE, STOP, UNIFORM
+from quirkpy.tables.tables import COORDINATE, PAIR, SCREW, SLIDE, STOP, UNIFORM
 
 TURN = 2.0 * math.pi
 #: Energy grows in all directions far away where it does in the least by this share of the most.
@@ -169,7 +169,9 @@ def characteristic(around: Vicinity, spins: Bools) -> int | None:
         )
         if kind == SLIDE_NODE and not straight(layout.tree.nodes, b):
             return None
-        if kind in (BALL_NODE, GENERAL_NODE) and (counted[b] or (mine == SLIDE).any()):
+        if kind in (BALL_NODE, GENERAL_NODE) and (
+            counted[b] or np.isin(mine, (SLIDE, SCREW)).any()
+        ):
             return None
         turning |= kind in (BALL_NODE, GENERAL_NODE) or (kind == TURN_NODE and not counted[b])
         turning |= kind == FREE_NODE and not spins[b]

@@ -176,7 +176,7 @@ class DirectionSplit(NamedTuple):
     rest: Floats
 
 
-class Finding(NamedTuple):
+class Conclusion(NamedTuple):
     """The judgement of a state at rest, with the fields of `Equilibrium` that it decides."""
 
     verdict: Verdict
@@ -190,9 +190,7 @@ class Finding(NamedTuple):
 
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     """What happens around a state at rest."""
-    neutral = tuple(
-        _describe_whole(around, direction) for direction in around.whole.directions(around.rows)
-    )
+    neutral = _describe_whole(around)
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
     if forms is None:
@@ -200,7 +198,7 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
         neutral += tuple(mode(around, direction, 0j) for direction in parts.neutral)
         finding = judge_motions(around, parts)
     elif flat:
-        finding = Finding(verdict="stable", reason=Reason("stands"), damped=True)
+        finding = Conclusion(verdict="stable", reason=Reason("stands"), damped=True)
     else:
         finding = judge_branches(around, crossing_at(around, forms))
     return Equilibrium(
@@ -211,11 +209,11 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
     )  # fmt: skip
 
 
-def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
+def judge_motions(around: Vicinity, parts: DirectionSplit) -> Conclusion:
     """The motions around, and verdict, reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
-        return Finding(verdict="stable", reason=reason, damped=True)
+        return Conclusion(verdict="stable", reason=reason, damped=True)
     kinks = kinks_of(around)
     if kinks is not None:
         return judge_by_sides(around, parts, kinks)
@@ -233,24 +231,24 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Finding:
     match found.ground:
         case "rises":
             reason = Reason("minimum") if found.damped else explain_lasting(matrices, found, modes)
-            return Finding(modes=modes, verdict="stable", reason=reason, damped=found.damped)
+            return Conclusion(modes=modes, verdict="stable", reason=reason, damped=found.damped)
         case "dies":
-            return Finding(modes=modes, verdict="stable", reason=Reason("dies out"), damped=True)
+            return Conclusion(modes=modes, verdict="stable", reason=Reason("dies out"), damped=True)
         case "falls" | "grows":
             unstable = growing or deciding
             reason = Reason("falls", _names(unstable))
-            return Finding(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
+            return Conclusion(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
         case "level":
             reason = Reason("level", _names(deciding), figures)
-            return Finding(modes=modes, verdict="marginal", reason=reason, marginal=deciding)
+            return Conclusion(modes=modes, verdict="marginal", reason=reason, marginal=deciding)
         case "turns":
             reason = Reason("turns", _names(deciding))
-            return Finding(
+            return Conclusion(
                 modes=modes, verdict="marginal", reason=reason, marginal=deciding, gyroscopic=True
             )
         case "lasts":
             reason = Reason("lasts", _names(lasting), figures)
-            return Finding(modes=modes, verdict="marginal", reason=reason, marginal=lasting)
+            return Conclusion(modes=modes, verdict="marginal", reason=reason, marginal=lasting)
 
 
 def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
@@ -265,7 +263,7 @@ def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...])
     return Reason("hidden rate", _names(tuple(modes[k] for k in lasting)), figures)
 
 
-def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None) -> Finding:
+def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None) -> Conclusion:
     """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
     by energy alone, along every allowed direction."""
     walls, stops = walls_of(around)
@@ -273,10 +271,10 @@ def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None)
     jumping = () if kinks is None else (Reason("jumps", kinks.names),)
     where = (*jumping, *((Reason("touches", stops),) if stops else ()))
     if not is_symmetric_within(*even_stiffness(around, kinks)):
-        return Finding(verdict="marginal", reason=Reason("no potential", why=where))
+        return Conclusion(verdict="marginal", reason=Reason("no potential", why=where))
     found = decide_by_sides(bends) if kinks is None or kinks.explained else None
     if found is None:
-        return Finding(verdict="marginal", reason=Reason("too many ways", why=where))
+        return Conclusion(verdict="marginal", reason=Reason("too many ways", why=where))
     gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(
         around.momentum_rows
     )
@@ -288,7 +286,9 @@ def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None)
             around.damping_error,
         )
         damped = bool(motions(matrices, parts.rest, None, len(parts.neutral)).dying.all())
-        return Finding(verdict="stable", reason=Reason("minimum beside", why=where), damped=damped)
+        return Conclusion(
+            verdict="stable", reason=Reason("minimum beside", why=where), damped=damped
+        )
     along = parts.rest.T @ found.along
     value, error = bend_along(around, along)
     falls = value < -error
@@ -296,11 +296,11 @@ def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None)
         d = float(along @ D @ along)
         falling = (mode(around, along, -2.0 * value / (d + math.sqrt(d * d - 4.0 * value)) + 0j),)
         reason = Reason("falls beside", _names(falling), why=where)
-        return Finding(modes=falling, verdict="unstable", reason=reason, unstable=falling)
+        return Conclusion(modes=falling, verdict="unstable", reason=reason, unstable=falling)
     open_ = (mode(around, along, 0j),)
     doubt = "turns beside" if falls else "level beside"
     reason = Reason(doubt, _names(open_), (value, error), where)
-    return Finding(verdict="marginal", reason=reason, marginal=open_)
+    return Conclusion(verdict="marginal", reason=reason, marginal=open_)
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
@@ -308,13 +308,13 @@ def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
     return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
-def judge_branches(around: Vicinity, crossing: Crossing) -> Finding:
+def judge_branches(around: Vicinity, crossing: Crossing) -> Conclusion:
     """Motions around and verdict where branches of motion meet: each branch is a motion of its
     own, x'' + d x' + k x = 0 along it."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
         reason = Reason("no potential", why=[Reason("meet")])
-        return Finding(verdict="marginal", reason=reason)
+        return Conclusion(verdict="marginal", reason=reason)
     found = decide(crossing)
     brakes = np.einsum("kf,fg,kg->k", found.along, D, found.along)
     brakes[abs(brakes) <= NO_BEND] = 0.0
@@ -327,28 +327,31 @@ def judge_branches(around: Vicinity, crossing: Crossing) -> Finding:
     unstable = tuple(m for m in modes if m.eigenvalue.real > NO_RATE * fastest)
     if unstable:
         reason = Reason("meet, falls", _names(unstable))
-        return Finding(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
+        return Conclusion(modes=modes, verdict="unstable", reason=reason, unstable=unstable)
     if not found.rises:
-        return Finding(
+        return Conclusion(
             modes=modes, verdict="marginal", reason=Reason("meet, level"), marginal=modes
         )
     damped = bool((brakes > NO_RATE * fastest).all())
-    return Finding(modes=modes, verdict="stable", reason=Reason("meet, rises"), damped=damped)
+    return Conclusion(modes=modes, verdict="stable", reason=Reason("meet, rises"), damped=damped)
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
     """A motion along coordinates, described."""
+    if not np.iscomplexobj(direction):
+        return _describe(around, around.shapes(direction[None])[0], eigenvalue)
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
-    whole = real + 1j * imaginary if np.iscomplexobj(direction) else real
-    return _describe(around, whole, eigenvalue)
+    return _describe(around, real + 1j * imaginary, eigenvalue)
 
 
-def _describe_whole(around: Vicinity, direction: Floats) -> Mode:
-    """A motion of the whole (n, 6), which no coordinate follows, described."""
-    still = around.rows.copy()
-    speeds_of(still)[:] = direction
+def _describe_whole(around: Vicinity) -> tuple[Mode, ...]:
+    """The motions of the whole, which no coordinate follows, described."""
+    if not len(around.carried):
+        return ()
+    still = np.repeat(around.rows[None], len(around.carried), axis=0)
+    speeds_of(still)[:] = around.carried
     every = around.entry.expand(with_ledger(still))
-    return _describe(around, np.asarray(speeds_of(bodies_of(every))), 0j)
+    return tuple(_describe(around, shape, 0j) for shape in speeds_of(bodies_of(every)))
 
 
 def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
@@ -357,7 +360,7 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
     if largest > 0.0:
         turn = shape.reshape(-1)[abs(shape).argmax()]
         shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
-    if not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
+    if np.iscomplexobj(shape) and not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
         shape = shape.real
     moving = tuple(
         f"{name} {'turns' if turns >= goes else 'moves'}"

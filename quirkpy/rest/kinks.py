@@ -12,13 +12,14 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
+from quirkpy.kernels.base.arrays import Joints
 from quirkpy.kernels.base.states import vectors_from, zero_vectors
-from quirkpy.kernels.tree.stops import TOUCHING
+from quirkpy.kernels.place.kinematics import ground_frames, trace_coordinates
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import DOUBTS, JUMP
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import pulls
-from quirkpy.motion.capture import clearances
 from quirkpy.rest.cones import Bends
 from quirkpy.rest.vicinity import Vicinity
 
@@ -177,21 +178,26 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
     labels = around.layout.labels
     if not labels or not around.freedoms:
         return np.zeros((0, around.freedoms)), ()
-    selection = around.clusters.selection
-
-    def gaps(rows: Floats) -> Floats:
-        return clearances(around.state_of(rows).instant(selection))[0]
-
     held = np.array([label in around.state.held for label in labels])
-    touched = ~held & (abs(gaps(around.here.rows[0])) <= TOUCHING)
+    near = abs(gaps_of(around, around.here.rows)[0]) <= TOUCHING
+    touched = ~held & around.layout.bounding & near
     if not touched.any():
         return np.zeros((0, around.freedoms)), ()
-    rates = around.slopes_of(np.array([gaps(rows) for rows in around.probes.rows]))[touched]
+    rates = around.slopes_of(gaps_of(around, around.probes.rows))[touched]
     moved = np.linalg.norm(rates, axis=1) > SAME_NORMAL**2
     names = [label for label, is_touched in zip(labels, touched, strict=True) if is_touched]
     return _unit(rates[moved]), tuple(
         name for name, moves in zip(names, moved, strict=True) if moves
     )
+
+
+def gaps_of(around: Vicinity, rows: Floats) -> Floats:
+    """How far states near by (k, nb, STATE_WIDTH) are from each stop, on the free side (k, ns)."""
+    stops, packed, n = around.layout.stops, around.layout.packed, rows.shape[1]
+    joints, frames = Joints(packed.ends, packed.coordinates, around.near), ground_frames(n)
+    which, out = stops.what[:, STOP_COORDINATE].copy(), np.empty((len(rows), len(stops.what)))
+    trace_coordinates(np.ascontiguousarray(rows), which, joints, packed.sites, frames, out)
+    return np.asarray((out - stops.numbers[:, BOUND]) * stops.numbers[:, SIDE])
 
 
 def _unit(rows: Floats) -> Floats:

@@ -14,12 +14,13 @@ from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 from quirkpy.kernels.base.states import angular_of
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import warn
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import show
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, fields_of
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
@@ -31,6 +32,9 @@ Measure: TypeAlias = Callable[[State], Any]
 AXES = "xyz"
 #: A state is at rest when nothing moves faster beside its whole [m/s or rad/s].
 REST_SPEED = 1e-6
+#: A field of a force is changed by this share of it, or of one, to see what that does [1]; bent by
+#: more than this share of the change, it does not do the same both ways [1].
+FIELD_STEP, ONE_SIDED = 1e-6, 1e-3
 #: Relative accuracy of the H-infinity norm.
 PEAK = 1e-9
 
@@ -192,8 +196,11 @@ def _inputs(
     for name in names:
         body, _, what = str(name).partition(".")
         if name in system.tables.force_index:
-            at = around.state.instant(system.tables.select(_joints(system), [name]))
-            columns.append(np.einsum("fni,ni->f", in_n, at.loads.wrench))
+            columns.append(np.einsum("fni,ni->f", in_n, _load(system, around.state, name)))
+            labels.append(name)
+        elif body in system.tables.force_index and what in fields_of(system[body]):
+            change = _change(system, around.state, body, what)
+            columns.append(np.einsum("fni,ni->f", in_n, change))
             labels.append(name)
         elif body in system.bodies and what in ("force", "torque"):
             first = 0 if what == "force" else 3
@@ -205,9 +212,45 @@ def _inputs(
             labels.append(name)
         else:
             raise PartError(
-                _unknown(system, "inputs", name, 'a force, "body.force", "body.torque"')
+                _unknown(
+                    system, "inputs", name, 'a force, "force.field", "body.force", "body.torque"'
+                )
             )
     return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
+
+
+def _load(system: System, state: State, force: str, **fields: float) -> Floats:
+    """What a force does to all bodies, perhaps with other numbers in some of its fields (n, 6)."""
+    chosen = {force: fields} if fields else {}
+    selection = system.tables.select(_joints(system), [force], parameters=chosen)
+    return state.instant(selection).loads.wrench
+
+
+def _change(system: System, state: State, force: str, field: str) -> Floats:
+    """The rate of that with a field of the force (n, 6); warned of where it is none, and refused
+    where that depends on the sense."""
+    value = getattr(system[force], field)
+    if isinstance(value, bool) or not isinstance(value, (int, float)):
+        raise PartError(
+            f"linearize: inputs has {force + '.' + field!r}, but that is {show(value)}, and must "
+            "be a number."
+        )
+    step = FIELD_STEP * max(1.0, abs(value))
+    less, here, more = (
+        _load(system, state, force, **{field: value + way * step}) for way in (-1.0, 0.0, 1.0)
+    )
+    size = float(abs(more - less).max(initial=0.0))
+    if abs(more + less - 2.0 * here).max(initial=0.0) > ONE_SIDED * size:
+        raise PartError(
+            f"linearize: inputs has {force + '.' + field!r}, but {force!r} is just between taut "
+            "and slack, and answers otherwise to more than to less: give it some tension, or none."
+        )
+    if size == 0.0:
+        warn(
+            f"linearize: {force + '.' + field!r} changes nothing here, for {force!r} does nothing; "
+            "its column of B is zero."
+        )
+    return (more - less) / (2.0 * step)
 
 
 def _joints(system: System) -> list[str]:

@@ -133,11 +133,11 @@ class Watcher:
             np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.largest, True))
         )
         last = float(kinetic[quiet:].max(initial=0.0))
-        # At standstill the next step may have any length
+        # At standstill the next step may have any length; the start alone is no rest, or nobody
+        # would have let it go
         enough = QUIET if kinetic[-1] > 0.0 else 1
-        if filled - quiet >= enough and (
-            last <= AGAIN * self.tried or self.rows >= LATER * self.asked
-        ):
+        again = last <= AGAIN * self.tried or self.rows >= LATER * self.asked
+        if self.rows > 1 and filled - quiet >= enough and again:
             self.tried, self.asked = last, self.rows
             well = well_around(self.system, driver.state_of(*new.last))
             end = None if well is None else self._end_in(well, driver)
@@ -246,7 +246,8 @@ class Watcher:
         """A measure of states as a function of the time between two rows of the run."""
 
         if self.onward is None:
-            self.onward = Onward(self.system.clusters, driver.start, driver.settings, every=True)
+            settings = driver.settings_between()
+            self.onward = Onward(self.system.clusters, driver.start, settings, every=True)
         onward = self.onward
 
         def ask(rows: CourseRows, t: float) -> tuple[float, Moment]:

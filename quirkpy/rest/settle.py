@@ -101,8 +101,8 @@ class Rule:
     settings: Settings = field(default_factory=Settings)
     stop: Sequence[Event] = ()
     progress: Any = None
-    if_stiff: str = "give method='radau' or 'bdf', or ask equilibria()"
-    if_swinging: str = "ask equilibria(), or give method='radau'"
+    if_stiff: str = "give method='auto' or 'radau', or ask equilibria()"
+    if_swinging: str = "ask equilibria(), or give method='auto' or 'radau'"
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
@@ -234,7 +234,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
     """Why a run has not settled; where its steps were bound to a motion that dies out long before
     the slowest does, or swings much faster, the way out as well."""
     method = rule.settings.method
-    if method == "radau" or len(run.t) < 2 or not run.counts.steps:
+    if method in get_args(StiffMethod) or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
     still = s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
@@ -246,8 +246,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
         return why
     rates, sizes, step = -values.real, abs(values), (run.t[-1] - run.t[0]) / run.counts.steps
     fast, slow = rates.max(initial=0.0), rates[rates > 0.0].min(initial=math.inf)
-    explicit = method not in get_args(StiffMethod)
-    if explicit and fast * step >= BOUND_STEPS and fast > STIFF * slow:
+    if fast * step >= BOUND_STEPS and fast > STIFF * slow:
         return Reason("stiff", (method, rule.if_stiff), (1.0 / fast, 1.0 / slow), [why])
     swings, slowest = sizes.max(initial=0.0), sizes[rates > 0.0].min(initial=math.inf)
     if why.kind == "cut short" and swings * step >= BOUND_SWINGS and swings > STIFF * slowest:

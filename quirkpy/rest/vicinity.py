@@ -21,7 +21,6 @@ import numpy as np
 from quirkpy.kernels.base.eigen import eigen, with_signs
 from quirkpy.kernels.base.states import (
     angular_of,
-    attitudes_of,
     bodies_of,
     by_body,
     flat,
@@ -35,6 +34,7 @@ from quirkpy.kernels.base.states import (
     with_ledger,
     zero_vectors,
 )
+from quirkpy.kernels.place.carried import displace_bodies
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.constants import DEPENDENT, EPS, TINY
@@ -47,7 +47,6 @@ from quirkpy.maths.differences import (
     is_symmetric_within,
     unsure,
 )
-from quirkpy.maths.rotations import FROM_LEFT, SIGN_LEFT
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
@@ -58,7 +57,6 @@ from quirkpy.mechanics.rigid_motion import (
     Whole,
     displacement_between,
     on_screws,
-    rotation,
     whole_motion,
 )
 from quirkpy.mechanics.scales import metre, per_second
@@ -141,20 +139,28 @@ class Vicinity:
         return flat(made)
 
     @cached_property
+    def carried(self) -> Floats:
+        """Displacements as a whole that change nothing (k, nb, 6)."""
+        return self.whole.directions(self.rows)
+
+    @cached_property
     def _free(self) -> Floats:
         """M^(1/2) Z, whose rows are of length one and at right angles (f, nb, 6)."""
+        return self._align_basis(self._span)
+
+    @cached_property
+    def _span(self) -> Floats:
+        """Rows of the same span, as they are found (f, nb, 6)."""
         n = len(self.rows)
         root, parts = equation.mass_roots(self.at)[0], self.decomposition
-        taken = parts.Vt[: parts.rank]
-        carried = self.whole.directions(self.rows)
+        taken, carried = parts.Vt[: parts.rank], self.carried
         if len(carried):
             weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
             weighted -= (weighted @ taken.T) @ taken
             _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
             taken = np.concatenate([taken, Vt[sigma > DEPENDENT * sigma.max(initial=0.0)]])
         full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
-        free = by_body(full[:, len(taken) :].T)
-        return self._align_basis(with_signs(free))
+        return with_signs(by_body(full[:, len(taken) :].T))
 
     def _align_basis(self, free: Floats) -> Floats:
         """Free directions (f, nb, 6) or, where rounding of stiff ones hides soft ones, others of
@@ -190,7 +196,7 @@ class Vicinity:
     @property
     def freedoms(self) -> int:
         """How many coordinates there are."""
-        return len(self.basis)
+        return len(self._span)
 
     # --- states around ----------------------------------------------------------------------------
     def states_at(self, xi: Floats, eta: Floats | None = None) -> Floats:
@@ -208,20 +214,12 @@ class Vicinity:
     def displace_bodies(self, displacement: Floats, eta: Floats | None = None) -> Floats:
         """States (k, nb, STATE_WIDTH) displaced by (k, nb, 6), in N and by rotation vectors in body
         axes, moving by eta beside the whole."""
-        out = np.empty((len(displacement), *self.rows.shape))
-        positions_of(out)[:] = positions_of(self.rows) + linear_of(displacement)
-        attitudes_of(out)[:] = np.einsum(
-            "nij,knj->kni", self._turning, rotation(angular_of(displacement))
-        )
-        speeds_of(out)[:] = self.whole.field(out)
+        out, whole = np.empty((len(displacement), *self.rows.shape)), self.whole
+        moved = np.ascontiguousarray(displacement)
+        displace_bodies(self.rows, moved, whole.centre, whole.velocity, whole.turning, out)
         if eta is not None:
             speeds_of(out)[:] += np.einsum("kf,fni->kni", eta, self.basis)
         return out
-
-    @cached_property
-    def _turning(self) -> Floats:
-        """The matrices that multiply by the bodies' quaternions from the left (n, 4, 4)."""
-        return np.asarray(attitudes_of(self.rows)[:, FROM_LEFT] * SIGN_LEFT)
 
     def states_on_screw(self, xi: Floats, lengths: Floats) -> Floats:
         """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
@@ -242,8 +240,8 @@ class Vicinity:
                 energies,
             )  # fmt: skip
             e.python.raise_pending()
-        rows = bodies_of(states)
-        return Answers(rows, self.whole.relative_accelerations(rows, accelerations), energies)
+        felt = self.whole.relative_accelerations(states, accelerations)
+        return Answers(bodies_of(states), felt, energies)
 
     def reduce(self, felt: Floats) -> Floats:
         """Accelerations of bodies a (k, n, 6) in coordinates: Z' M a (k, f)."""

@@ -34,6 +34,8 @@ from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
 from quirkpy.system.checks import check_controllers, check_parts
+from quirkpy.system.findings import Finding
+from quirkpy.system.judgement import judge
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
@@ -105,9 +107,11 @@ class Multibody(System):
         rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve"
         scales the motion within each island after each step so that energy + dissipated - work
         stays what it was; momenta are left alone.  method: "dop853", or "rk45" for loose
-        tolerances; "radau", "bdf" or "lsoda" for stiff systems.  step: a fixed step [s] instead of
-        error control.  keep: "all" steps, every k-th, or "ends".  max_steps bounds the effort.
-        progress: called with the time reached, now and then; None: on a terminal, a run of more
+        tolerances; "radau", implicit, for stiff systems; "auto": "dop853", until steps turn out to
+        be bound by stability, then "radau" as long as that takes less effort (events tell from
+        when on).  step: a fixed step [s] instead of error control, of the first two.  keep: "all"
+        steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time
+        reached, now and then; None: on a terminal, a run of more
         than two seconds shows how far it has come; False: nothing is shown."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
@@ -123,8 +127,8 @@ class Multibody(System):
         selections: Sequence[Chosen] | None = None, *, duration: float, threads: int = 1,
         samples: Sequence[float] | None = None, chunk: int = 10_000, rtol: float = 1e-8,
         atol: float = 1e-10, stop: Sequence[Event] = (), drift: Drift = "project",
-        energy: EnergyControl = "free", method: Method = "dop853", step: float | None = None,
-        max_steps: int | None = None, progress: Progress = None,
+        energy: EnergyControl = "free", method: Method | StiffMethod = "dop853",
+        step: float | None = None, max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Runs:  # fmt: skip
         """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
@@ -147,7 +151,7 @@ class Multibody(System):
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,
         duration: float = 1e9, evaluations: int = 4_000_000, stop: Sequence[Event] = (),
-        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "dop853",
+        rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "auto",
         keep: Keep | int = "all", progress: Progress = None,
     ) -> Equilibrium:  # fmt: skip
         """Move until everything rests, polish that to rounding, and certify whether it lasts (see
@@ -159,8 +163,8 @@ class Multibody(System):
         its motion is this share of the fastest that it has had, and cannot leave the well of a
         stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
         evaluations: bounds of the effort; steps that are refused come on top of the second.  stop:
-        events that end the motion before.  Rest is that of the bodies beside the drift or the
-        turning of the whole, where nothing outside keeps it."""
+        events that end the motion before.  method: as in `simulate`.  Rest is that of the bodies
+        beside the drift or the turning of the whole, where nothing outside keeps it."""
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(
@@ -219,13 +223,14 @@ class Multibody(System):
         """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or
         python-control.
 
-        inputs: names of forces (the input is a factor on that force, as much again at 1),
-        "body.force" [N] and "body.torque" [N m] in N (three each), coordinates of joints (a load
-        along them); outputs: coordinates, "coordinate.rate", "body.position" and ".velocity" in N,
-        ".rotation" and ".angular_velocity" in body axes (three each), other names of `measures`
-        (not reactions, which answer at once), or functions of a state; None: all of x. There are
-        two states for each freedom; rigid=False leaves out those of a system that floats which only
-        drift, or turn as a whole that does not turn yet."""
+        inputs: names of forces (the input is a factor on that force, as much again at 1), of their
+        numbers ("string.rest_length": what is added to that), "body.force" [N] and "body.torque" [N
+        m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
+        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and ".angular_velocity"
+        in body axes (three each), other names of `measures` (not reactions, which answer at once),
+        or functions of a state; None: all of x. There are two states for each freedom; rigid=False
+        leaves out those of a system that floats which only drift, or turn as a whole that does not
+        turn yet."""
         at = self.initial if state is None else state
         self.check_state("linearize", at)
         return linearize(freeze_commands(self, "linearize"), at, inputs, outputs, rigid)
@@ -240,6 +245,12 @@ class Multibody(System):
     def explain(self, state: State | None = None) -> str:
         """The system in words: bodies, joints, freedoms, forces, what is redundant."""
         return doors.explain.text(self, state)
+
+    def check(self) -> tuple[Finding, ...]:
+        """What is likely a mistake, though it can be: degrees for radians, masses a thousand times
+        off, joints far from their bodies, sensors that can never meet, forces that do nothing,
+        redundant rows.  Each `Finding` has a code, a sentence and the name of the part."""
+        return judge(self)
 
     # --- pictures ---------------------------------------------------------------------------------
     def picture(

@@ -16,7 +16,7 @@ from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.formulas import CompiledFunction, flat
-from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation
+from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation, stands_alone
 from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
@@ -34,6 +34,7 @@ from quirkpy.tables.tables import (
     PRODUCT,
     RAMP,
     RELATION_ROW,
+    SCREW,
     SINE,
     SLIDE,
     SUM,
@@ -44,6 +45,7 @@ from quirkpy.tables.tables import (
 )
 
 AXIS_NUMBER = {"x": 0, "y": 1, "z": 2}
+FREEDOM_NUMBER = {"turn": TURN, "slide": SLIDE, "screw": SCREW}
 COORDINATE_NUMBER = {"angle": ANGLE, "travel": TRAVEL, "length": LENGTH}
 #: The fields of a body that a selection may change; a pose is state, not a parameter.
 BODY_PARAMETERS = ("mass", "inertia")
@@ -98,11 +100,12 @@ def relation_line(r: Relation) -> RowLine:
     return RowLine(RELATION_ROW, one, two, r.value, r.factor, schedule)
 
 
-def in_tree(freedoms: tuple[Freedom, ...] | None) -> int:
+def in_tree(joint: BaseJoint) -> int:
     """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take
-    those of site 2 away."""
-    if freedoms is None:
-        return NOT_IN_TREE
+    those of site 2 away; a screw, or a cross of two turns, hangs either way, by itself alone."""
+    freedoms = joint.freedoms
+    if freedoms is None or stands_alone(freedoms):
+        return NOT_IN_TREE if freedoms is None else BOTH_WAYS
     turns = {f.axis for f in freedoms if f.kind == "turn"}
     slides = {f.axis for f in freedoms if f.kind == "slide"}
     across = {"x", "y", "z"} - turns if len(turns) == 1 else set[str]()
@@ -183,10 +186,11 @@ class _Builder:
             "joint_site1": ints([self.add_site(joint.sites[0]) for joint in self.joints]),
             "joint_site2": ints([self.add_site(joint.sites[1]) for joint in self.joints]),
             "joint_freedom": offsets([len(some) for some in freedoms]),
-            "joint_in_tree": ints([in_tree(joint.freedoms) for joint in self.joints]),
+            "joint_in_tree": ints([in_tree(joint) for joint in self.joints]),
             "joint_needs": ints([self._needs(joint) for joint in self.joints]).reshape(-1, 2),
-            "freedom_kind": ints([TURN if f.kind == "turn" else SLIDE for f in flat]),
+            "freedom_kind": ints([FREEDOM_NUMBER[f.kind] for f in flat]),
             "freedom_axis": ints([AXIS_NUMBER[f.axis] for f in flat]),
+            "freedom_site": ints([f.site - 1 for f in flat]),
             **self._coordinates(),
             **self._rows(),
         }

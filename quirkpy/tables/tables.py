@@ -44,6 +44,7 @@ DIPOLES, IMAGE, PLANET_DIPOLE, HILL, PLANET, CHARGES, BUSHING, WHEEL, LAW = map(
         "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     ),
 )  # fmt: skip
+STRETCH = ELEMENT_KINDS.index("stretch")
 JOINT_LAW, SERVO, TAPE, MOTOR = map(ELEMENT_KINDS.index, ("joint law", "servo", "tape", "motor"))
 #: The number of a stop that says whether it is a latch.
 STOP_LATCH = 4
@@ -53,7 +54,7 @@ OF_USERS_CODE = LAW, JOINT_LAW
 ANGLE, TRAVEL, LENGTH = range(3)
 #: joint_in_tree: not at all; its second body on its first; either on the other.
 NOT_IN_TREE, ONWARDS, BOTH_WAYS = range(3)
-TURN, SLIDE = 0, 1
+TURN, SLIDE, SCREW = range(3)
 #: schedule_kind: given by knots, of which a step may leap over none; by formulas; and what is made
 #: of other schedules.
 HOLD, LINEAR, SMOOTH = range(len(INTERPOLATIONS))
@@ -94,8 +95,9 @@ class Tables(FrozenRecord):
     joint_needs: Ints  # joints without which it does not act; -1: none (nj, 2)
     joint_freedom: Ints  # freedoms of joint j: joint_freedom[j] .. joint_freedom[j + 1] (nj + 1,)
     joint_in_tree: Ints  # NOT_IN_TREE, ONWARDS or BOTH_WAYS (nj,)
-    freedom_kind: Ints  # TURN or SLIDE (nf,)
-    freedom_axis: Ints  # axis of site 1: 0 1 2 (nf,)
+    freedom_kind: Ints  # TURN, SLIDE or SCREW (nf,)
+    freedom_axis: Ints  # axis of its site: 0 1 2 (nf,)
+    freedom_site: Ints  # 0: the axis belongs to site 1, 1: to site 2 (nf,)
 
     coordinate_joint: Ints  # (nc,)
     coordinate_kind: Ints  # ANGLE, TRAVEL or LENGTH (nc,)
@@ -335,7 +337,7 @@ class Selection(FrozenRecord):
     def laws(self) -> Ints:
         """Which of these elements are laws that users have written."""
         kinds = self.tables.element_kind[self.elements]
-        return np.flatnonzero(np.isin(kinds, OF_USERS_CODE))
+        return np.flatnonzero((kinds == LAW) | (kinds == JOINT_LAW))
 
     @cached_property
     def turning_between(self) -> dict[int, tuple[float, float]]:
@@ -359,6 +361,8 @@ class Selection(FrozenRecord):
     def schedules(self) -> tuple[int, ...]:
         """Numbers of the schedules of what acts."""
         t = self.tables
+        if not len(t.schedule_kind):
+            return ()
         named = (t.element_schedule[self.elements].ravel(), t.row_schedule[self.rows])
         return tuple(int(s) for s in np.concatenate(named) if s >= 0)
 
@@ -377,6 +381,8 @@ class Selection(FrozenRecord):
         """Times at which schedules of what acts have knots [s], rising; not those of commands,
         which controllers set."""
         t = self.tables
+        if not self.schedules:
+            return np.zeros(0)
         commanded = {s for some in t.drives for drive in some for s in t.commanded(drive)}
         leaves = [leaf for s in self.schedules if s not in commanded for leaf in t.leaves(s)]
         given = [t.knots(s) for s in leaves if t.schedule_kind[s] in (HOLD, LINEAR, SMOOTH)]

@@ -16,6 +16,9 @@ from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses,
 from quirkpy.views.drawing import Drawing
 from quirkpy.views.solids import EYE
 
+#: So many events of a run are listed.
+MOST_EVENTS = 100
+
 
 def of_system(system: System) -> str:
     """A picture, and the system in words."""
@@ -24,7 +27,9 @@ def of_system(system: System) -> str:
 
 def of_run(run: Trajectory) -> str:
     """HTML of a run: how it went, joints and energy, and why it ended."""
-    words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events)]
+    words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events[:MOST_EVENTS])]
+    if len(run.events) > MOST_EVENTS:
+        words.append(f"and {len(run.events) - MOST_EVENTS} more events")
     return page(
         words[0], "\n".join(words), ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),
         ("joints and energy", lambda: charts.draw(curves.sheet_of(run))),

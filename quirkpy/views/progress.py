@@ -141,27 +141,30 @@ def count_items(items: Iterable[T], total: int) -> Iterator[T]:
         bar.clear()
 
 
-@contextlib.contextmanager
 def show_run(
     progress: Progress, start: float, end: float
-) -> Iterator[Callable[[float], None] | None]:
+) -> contextlib.AbstractContextManager[Callable[[float], None] | None]:
     """What a run from start to end [s] calls now and then, for what a user gave as progress=."""
     if callable(progress):
-        yield progress
-    elif progress is None and sys.stderr is not None and sys.stderr.isatty():
-        bar = Bar(start, end, sys.stderr)
-        try:
-            yield bar
-        finally:
-            bar.clear()
-    elif progress is None or progress is False:
-        yield None
-    else:
-        raise PartError(
-            f"simulate: progress is {show(progress)}, but must be a function of the time reached, "
-            "False for silence, "
-            "or None for a bar on a terminal."
-        )
+        return contextlib.nullcontext(progress)
+    if progress is None and sys.stderr is not None and sys.stderr.isatty():
+        return show_bar(Bar(start, end, sys.stderr))
+    if progress is None or progress is False:
+        return contextlib.nullcontext()
+    raise PartError(
+        f"simulate: progress is {show(progress)}, but must be a function of the time reached, "
+        "False for silence, "
+        "or None for a bar on a terminal."
+    )
+
+
+@contextlib.contextmanager
+def show_bar(bar: Bar) -> Iterator[Bar]:
+    """A bar that is wiped out at the end of the block."""
+    try:
+        yield bar
+    finally:
+        bar.clear()
 
 
 @contextlib.contextmanager

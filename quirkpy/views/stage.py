@@ -7,13 +7,15 @@ from typing import NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.maths.quat import to_array
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
-from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, TURN
+from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
 
 #: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands
@@ -40,10 +42,12 @@ class Mark(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A spring, a rope or a bar between two points (2, 3) [m]."""
+    """A spring, a rope or a bar between two points (2, 3) [m]; of ropes and strings how hard they
+    pull [N]."""
 
     part: str
     ends: Floats
+    tension: float | None = None
 
 
 class Push(NamedTuple):
@@ -95,7 +99,7 @@ class Stage:
             self._solids(state),
             self._axles(points, axes),
             self._marks(points, axes),
-            self._ties(points),
+            self._ties(points, state),
             pushes,
         )
 
@@ -117,9 +121,10 @@ class Stage:
             if sum(t.freedom_kind[f] == TURN for f in mine) > 2:
                 continue
             for f in mine:
-                along = axes[t.joint_site1[j], t.freedom_axis[f]]
+                site = t.joint_site1[j] if t.freedom_site[f] == 0 else t.joint_site2[j]
+                along = axes[site, t.freedom_axis[f]]
                 ends = points[t.joint_site2[j]] + half * np.stack([-along, along])
-                out.append(Axle(t.joint_names[j], t.freedom_kind[f] != TURN, ends))
+                out.append(Axle(t.joint_names[j], t.freedom_kind[f] == SLIDE, ends))
         return tuple(out)
 
     def _marks(self, points: Floats, axes: Floats) -> tuple[Mark, ...]:
@@ -132,20 +137,27 @@ class Stage:
             out.append(Mark(sensor.name, corners, z))
         return tuple(out)
 
-    def _ties(self, points: Floats) -> tuple[Tie, ...]:
+    def _ties(self, points: Floats, state: State) -> tuple[Tie, ...]:
         t, chosen = self.tables, self.system.selection
         out = []
         for f in chosen.forces:
+            tension = None
             for e in range(t.force_element[f], t.force_element[f + 1]):
-                if t.element_kind[e] == PAIR:
-                    out.append(
-                        Tie(t.force_names[f], points[[t.element_site1[e], t.element_site2[e]]])
-                    )
+                if t.element_kind[e] in (PAIR, STRETCH):
+                    if t.element_numbers[e, IS_ROPE] != 0.0:
+                        tension = self._tension(t.force_names[f], state)
+                    ends = points[[t.element_site1[e], t.element_site2[e]]]
+                    out.append(Tie(t.force_names[f], ends, tension))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
             if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:
                 out.append(Tie(t.joint_names[j], points[[t.joint_site1[j], t.joint_site2[j]]]))
         return tuple(out)
+
+    def _tension(self, name: str, state: State) -> float:
+        """How hard a rope pulls [N]."""
+        measure = measure_of("picture", self.tables, f"{name}.tension")
+        return float(value_at(measure, self.system.instant(state)))
 
     def _pushes(self, state: State) -> tuple[Push, ...]:
         found = self.system.pulls(state)

@@ -18,7 +18,7 @@ from quirkpy.views.dots import DOTS, Ink, paint_dots
 from quirkpy.views.drawing import INK, LINES, PALE, Drawing, blank, style
 from quirkpy.views.hidden import EDGE_ON, Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
-from quirkpy.views.stage import ARROW, Sight, Stage
+from quirkpy.views.stage import ARROW, Sight, Stage, Tie
 
 #: An arrow points at the eye where the sine of the angle to the view is below this [1].
 AT_THE_EYE = 1e-6
@@ -28,6 +28,8 @@ ROUND_LENGTH = 1e-12
 COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
 #: Of axes of joints, sensors, springs, forces and traces.
 AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES[2]
+#: Dashes of a rope that is slack.
+SLACK = (0, (3, 2))
 #: How arrows of forces shine through what hides them: most begin within a body.
 DOTTED = (0, (1, 1.6))
 #: Discs that make a ball look round, each this much smaller and lighter than the one before.
@@ -137,9 +139,24 @@ def add_lines(view: View, sight: Sight, towards: Floats) -> None:
     for mark in sight.marks:
         if mark.outwards @ towards > EDGE_ON:
             view.add([Piece.whole(0, mark.corners)], Look(to_rgb("white"), SENSORS, 1.1))
+    largest = max((tie.tension for tie in sight.ties if tie.tension), default=1.0)
     for tie in sight.ties:
         if np.ptp(tie.ends, axis=0).any():
-            view.add([Piece.whole(0, tie.ends)], Look(None, TIES, 1.0))
+            view.add([Piece.whole(0, tie.ends)], look_of(tie, largest))
+
+
+def look_of(tie: Tie, largest: float) -> Look:
+    """A rope in fuller colour and wider the harder it pulls, next to the largest tension [N], and
+    dashed where it is slack; else a plain line."""
+    from matplotlib.colors import to_rgb
+
+    if tie.tension is None:
+        return Look(None, TIES, 1.0)
+    if tie.tension <= 0.0:
+        return Look(None, TIES, 1.0, SLACK)
+    share = tie.tension / largest
+    pale, full = np.array(to_rgb(TIES)), np.array(to_rgb(PUSHES))
+    return Look(None, tuple(pale + (0.25 + 0.75 * share) * (full - pale)), 1.0 + share)
 
 
 def add_pushes(

@@ -100,6 +100,18 @@ FORCES: tuple[qp.Force, ...] = (
         "spring", HUB, ARM, at1=(0.1, 0.0, 0.0), at2=(-0.2, 0.4, 0.5), stiffness=7.0, damping=0.4
     ),
     qp.Spring("rope", EAST, WEST, stiffness=7.0, rest_length=0.2, damping=0.4, tension_only=True),
+    qp.String("string", EAST, WEST, EA=1.4, rest_length=0.2, damping=0.4),
+    qp.String(
+        "wound", HUB, ARM, at1=(0.1, 0, 0), stiffness=7.0, rest_length=qp.Sine(0.1, 2.0, mean=0.2)
+    ),
+    qp.String(
+        "tackle",
+        EAST,
+        HUB.site("tip", at=(-0.2, 0.3, 0.1)),
+        stiffness=7.0,
+        rest_length=0.2,
+        over=WEST,
+    ),
     qp.Damper("dashpot", EAST, WEST, damping=0.6),
     qp.HingeSpring("torsion", HINGE, stiffness=2.0, rest_angle=0.4, damping=0.3),
     qp.JointSpring("coil", SLEEVE, coordinate="travel", stiffness=3.0, rest=0.1, damping=0.2),

@@ -66,17 +66,25 @@ def site_frame(site: qp.Site, pose: Pose) -> Pose:
     return centre + axes @ np.asarray(site.at), axes @ site.axes
 
 
+def pitch_of(joint: qp.Joint) -> float:
+    """How far a screw moves on as it turns [m/rad]."""
+    (relation,) = joint.relations()
+    return -relation.factor
+
+
 def allowed(joint: qp.Joint, one: Pose, amounts: Floats, freedoms: Any = None) -> Pose:
     """Pose of body 2 when the sites coincide but for the freedoms, each gone through by its
     amount."""
     origin, axes = site_frame(joint.sites[0], one)
     placed = axes
     for freedom, amount in zip(freedoms or joint.freedoms or (), amounts):
-        axis = axes[:, AXES.index(freedom.axis)]
+        axis = (axes if freedom.site == 1 else placed)[:, AXES.index(freedom.axis)]
         if freedom.kind == "slide":
             origin = origin + amount * axis
         else:
             placed = turn(axis, amount) @ placed
+        if freedom.kind == "screw":
+            origin = origin + pitch_of(joint) * amount * axis
     site = joint.sites[1]
     body = placed @ site.axes.T
     return origin - body @ np.asarray(site.at), body

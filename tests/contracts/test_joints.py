@@ -13,13 +13,14 @@ import quirkpy as qp
 from quirkpy.maths.types import AXES, Floats
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import MEETING_TOLERANCE, gaps
-from quirkpy.parts.joint import BaseJoint, Freedom
+from quirkpy.parts.joint import BaseJoint
 from tests.contracts.catalogue import ARM, HUB, JOINTS, label
 from tests.contracts.stage import (
     Pose,
     allowed,
     between,
     moved,
+    pitch_of,
     random_pose,
     site_frame,
     turn,
@@ -49,10 +50,6 @@ def satisfied(joint: qp.Joint, seed: int) -> tuple[Pose, Pose]:
     """Random poses at which the ends meet."""
     rng = np.random.default_rng(seed)
     one = random_pose(rng)
-    if isinstance(joint, qp.Screw):
-        turn = Freedom("turn", "z"), Freedom("slide", "z")
-        angle = rng.uniform(-1.5, 1.5)
-        return one, allowed(joint, one, np.array([angle, joint.pitch * angle]), turn)
     if joint.freedoms is not None:
         return one, allowed(joint, one, rng.uniform(-1.5, 1.5, len(joint.freedoms)))
     return one, settled(joint, one, random_pose(rng))
@@ -87,14 +84,16 @@ def unit_rows(jacobian: Floats) -> Floats:
 
 def subspace(joint: qp.Joint, one: Pose, two: Pose) -> Floats:
     """Columns (v2, w2) in N of body 2 for each freedom, body 1 at rest: about and along axes of
-    site 1 at site 2."""
+    their sites at site 2."""
     _, axes = site_frame(joint.sites[0], one)
-    origin, _ = site_frame(joint.sites[1], two)
+    origin, axes2 = site_frame(joint.sites[1], two)
     columns = []
     for freedom in joint.freedoms or ():
-        axis = axes[:, AXES.index(freedom.axis)]
+        axis = (axes if freedom.site == 1 else axes2)[:, AXES.index(freedom.axis)]
         slide = np.concatenate([axis, np.zeros(3)])
         about = np.concatenate([np.cross(axis, two[0] - origin), axis])
+        if freedom.kind == "screw":
+            about += pitch_of(joint) * slide
         columns.append(slide if freedom.kind == "slide" else about)
     return np.array(columns).reshape(-1, 6).T
 
@@ -322,9 +321,12 @@ def test_coordinates_are_the_freedoms_gone_through(joint: qp.Joint, seed: int) -
     rng = np.random.default_rng(seed)
     one, freedoms = random_pose(rng), joint.freedoms or ()
     turns = [f for f in freedoms if f.kind == "turn"]
-    counted = np.array([f.kind == "slide" or len(turns) == 1 for f in freedoms])
+    each = len(turns) == 1 or any(f.site == 2 for f in freedoms)
+    counted = np.array([f.kind != "turn" or each for f in freedoms])
     amounts = rng.uniform(-2.0, 2.0, len(freedoms)) * counted
     values = all_coordinates(joint, one, allowed(joint, one, amounts))[:, 0]
+    if freedoms[0].kind == "screw":
+        amounts, counted = amounts * [1.0, pitch_of(joint)], np.array([True, True])
     np.testing.assert_allclose(values, amounts[counted], rtol=0.0, atol=1e-13)
 
 

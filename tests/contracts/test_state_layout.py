@@ -23,8 +23,8 @@ KERNELS = {
     f"kernels/{name}.py"
     for name in (
         "place/carried", "place/kinematics", "place/members", "solid/curves", "step/batch",
-        "step/charges", "step/events",
-        "step/integrator", "step/ledger", "step/projection", "step/steps", "step/watch",
+        "step/charges", "step/collocation", "step/events", "step/integrator", "step/ledger",
+        "step/projection", "step/relative", "step/steps", "step/watch",
         "tree/recursion",
     )
 }  # fmt: skip

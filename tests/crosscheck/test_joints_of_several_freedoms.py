@@ -3,7 +3,9 @@ null-space form."""
 
 from __future__ import annotations
 
+import functools
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -50,9 +52,12 @@ class Skate(qp.Joint):
 
 
 KINDS = (Sleeve, Table, Skate, qp.Revolute, qp.Prismatic)
+#: Those whose freedoms are no turns and slides along axes of site 1 alone.
+CROSSED = (qp.Universal, functools.partial(qp.Screw, pitch=-0.3))
+FAMILIES = pytest.mark.parametrize("kinds", [KINDS, CROSSED], ids=["several", "crossed"])
 
 
-def chain(seed: int, loops: int) -> qp.Multibody:
+def chain(seed: int, loops: int, kinds: tuple[Any, ...]) -> qp.Multibody:
     """Four bodies in a row on the ground, some joints written the other way round, and loops
     between them."""
     rng = np.random.default_rng(seed)
@@ -73,7 +78,7 @@ def chain(seed: int, loops: int) -> qp.Multibody:
     joints = []
     for k, pair in enumerate(ends):
         one, two = pair if rng.random() < 0.5 else pair[::-1]
-        kind = KINDS[int(rng.integers(len(KINDS)))]
+        kind = kinds[int(rng.integers(len(kinds)))]
         joints.append(
             kind(f"j{k}", one, two, at=tuple(rng.normal(size=3)), axis=tuple(rng.normal(size=3)))
         )
@@ -97,27 +102,47 @@ def allowed(system: qp.Multibody) -> qp.Multibody:
 
 
 @pytest.mark.kernels
+@FAMILIES
 @pytest.mark.parametrize("loops", [0, 1, 2])
 @pytest.mark.parametrize("seed", range(6))
-def test_recursion_equals_dense(seed: int, loops: int) -> None:
-    system = allowed(chain(seed, loops))
+def test_recursion_equals_dense(seed: int, loops: int, kinds: tuple[Any, ...]) -> None:
+    system = allowed(chain(seed, loops, kinds))
     dense = system.acceleration(evaluator="dense")
     scale = max(abs(dense).max(), abs(free_acceleration(system)).max())
     assert abs(system.acceleration(evaluator="recursive") - dense).max() <= 1e-9 * scale
 
 
 def test_general_joints_do_hang_in_the_trees() -> None:
-    trees = [chain(seed, 1).clusters.layout.tree for seed in range(6)]
+    trees = [chain(seed, 1, KINDS).clusters.layout.tree for seed in range(6)]
     assert sum((tree.nodes[:-1, NODE] == GENERAL_NODE).any() for tree in trees) >= 4
 
 
+@pytest.mark.parametrize("seed", range(6))
+def test_crosses_and_screws_that_have_turned(seed: int) -> None:
+    """In flight, where their angles are large, they hang in the tree, keep energy, and all
+    evaluators agree."""
+    system = allowed(chain(seed, 0, CROSSED))
+    assert len(system.clusters.layout.tree.loops) == 0
+    run = system.simulate(1.0, rtol=1e-10, atol=1e-12, progress=False)
+    assert abs(run.energy - run.energy[0]).max() <= 1e-8 * run.kinetic.max()
+    there = system.at(run.final)
+    assert abs(system.residual(run.final).position).max() < 1e-12
+    exact = there.acceleration(evaluator="dense")
+    for evaluator in ("recursive", "kane", "literal"):
+        off = abs(there.acceleration(evaluator=evaluator) - exact).max()
+        assert off <= 1e-9 * abs(exact).max()
+
+
 @pytest.mark.kernels
+@FAMILIES
 @pytest.mark.parametrize("loops", [0, 2])
 @pytest.mark.parametrize("seed", [1, 4])
-def test_a_start_beside_the_joints_is_put_onto_them(seed: int, loops: int) -> None:
+def test_a_start_beside_the_joints_is_put_onto_them(
+    seed: int, loops: int, kinds: tuple[Any, ...]
+) -> None:
     """Poses and velocities disturbed by 1e-7; the nearest state on the joints is not much farther
     away."""
-    system, rng = allowed(chain(seed, loops)), np.random.default_rng(seed)
+    system, rng = allowed(chain(seed, loops, kinds)), np.random.default_rng(seed)
     was = system.initial
     new = {
         b: {
@@ -134,3 +159,18 @@ def test_a_start_beside_the_joints_is_put_onto_them(seed: int, loops: int) -> No
     for state in run.states:
         assert abs(system.residual(state).position).max() < 1e-12
         assert abs(system.residual(state).velocity).max() < 1e-11
+
+
+class Loose(qp.Joint):
+    """Claims to turn about axes of both sites, and to slide as well."""
+
+    freedoms = (Freedom("turn", "x"), Freedom("turn", "y", site=2), Freedom("slide", "z"))
+
+    def primitives(self) -> tuple[qp.Primitive, ...]:
+        return qp.OriginOnLine("z"), qp.PerpendicularAxes("x", "y")
+
+
+def test_freedoms_that_no_tree_can_hang_by_are_refused() -> None:
+    body = qp.Body.box("box", (1.0, 1.0, 1.0), 1.0)
+    with pytest.raises(qp.PartError, match="as the second of two turns"):
+        Loose("loose", qp.GROUND, body, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))

@@ -364,3 +364,14 @@ def test_error_over_time_is_drawn(tmp_path: Path) -> None:
     np.testing.assert_allclose(first.lines[0].get_xydata(), [(2.0, 1e-6), (2.0, 1e-9)])
     (legend,) = drawing.figure.legends
     assert [text.get_text() for text in legend.get_texts()] == ["quirkpy dop853", "other"]
+
+
+def test_a_t_bar_as_the_paper_prints_it_moves_as_ours(monkeypatch: pytest.MonkeyPatch) -> None:
+    from benchmarks import tensegrity
+
+    monkeypatch.setattr(tensegrity, "GOAL", 1e-8)
+    made = tensegrity.qp.tensegrities.t_bar(bar=tensegrity.WOOD, string=tensegrity.SPRINGS)
+    end, steps = tensegrity.Printed.of(made, [0, 1]).simulate(made.places().ravel(), 0.5)
+    run = made.system.simulate(0.5)
+    assert steps > 10
+    np.testing.assert_allclose(end[:12], made.places(run.final).ravel(), rtol=0, atol=1e-7)

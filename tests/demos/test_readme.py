@@ -14,8 +14,8 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
 NAMES = (
-    "driving", "equilibria", "exploring", "extending", "notation", "origami", "parts", "seeing",
-    "switching",
+    "driving", "equilibria", "exploring", "extending", "importing", "mechanisms", "notation",
+    "origami", "parts", "seeing", "switching", "tensegrity",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import math
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
+import networkx
 import numpy as np
 import pytest
 from scipy.special import ndtr
@@ -16,7 +18,10 @@ import quirkpy as qp
 from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, pair
 from quirkpy.explore.answers import robustness
 from quirkpy.explore.model.chances import Robustness
+from quirkpy.explore.run.variations import share_a_loop
 from tests.faults.sentence import check_refused
+from tests.random_studies import random_study
+from tests.random_systems import seeds
 from tests.studies import balanced, changed, far_pair
 
 STILL = qp.Spread(start=0.0, mass=0.0, strength=0.0)
@@ -244,6 +249,47 @@ def test_a_sample_that_cannot_be_flown_is_counted() -> None:
     found = graph.robustness(edge_of(graph, "n0", "n2"), 5, spread=spread(mass=1e6))
     assert dict(found.outcomes)["failed"] >= 1
     assert sum(dict(found.outcomes).values()) == found.samples == 5
+
+
+# --- play ---------------------------------------------------------------------------------------
+@pytest.fixture(scope="module")
+def latching() -> qp.ReconfigurationGraph:
+    """Two modules of which a second connector closes on a hinge that already holds them, about the
+    same edge; connectors catch from 2 cm off."""
+    study = random_study(4, modules=2, collisions=True)
+    sensors = [dataclasses.replace(one, reach=0.02, alignment=0.2) for one in study.sensors]
+    return changed(study, sensors=sensors).explore(progress=False)
+
+
+@pytest.mark.parametrize("play", [1e-7, 1e-6, 1e-5, 1e-4, 1e-3])
+def test_a_second_connector_closes_over_the_play_of_the_first(
+    latching: qp.ReconfigurationGraph, play: float
+) -> None:
+    """Two hinges about one edge turn together as written.  If one of them stood aside for good,
+    they would bind as soon as both are shut, and the samples rest wherever they have met."""
+    closing = [
+        edge
+        for edge in latching.moves()
+        if len(latching[edge.target].links) > len(latching[edge.source].links)
+    ]
+    assert len(closing) == 2
+    for edge in closing:
+        found = latching.robustness(edge, 4, spread=spread(hinge=play), seed=1, within=0.1)
+        assert found.outcomes == ((edge.target, 4),)
+
+
+@seeds(12, 12)
+def test_loops_are_those_of_graph_theory(seed: int) -> None:
+    """Two bars lie in one loop where NetworkX finds them in one biconnected component."""
+    rng = np.random.default_rng(seed)
+    bars = [tuple(rng.choice(6, 2, replace=False).tolist()) for _ in range(int(rng.integers(3, 9)))]
+    graph = networkx.Graph(bars)
+    parts = [set(map(frozenset, part)) for part in networkx.biconnected_component_edges(graph)]
+    for k, one in enumerate(bars):
+        for two in (bars[j] for j in range(len(bars)) if j != k):
+            both = {frozenset(one), frozenset(two)}
+            known = len(both) == 1 or any(both <= part for part in parts)
+            assert share_a_loop(one, two, bars) == known
 
 
 # --- collisions -----------------------------------------------------------------------------------

@@ -25,7 +25,7 @@ from quirkpy.cli import is_taken, main
 from quirkpy.explore.answers.plan import FlightTable
 from quirkpy.kernels.base.compiled import NOTICE
 from quirkpy.maths import interrupts
-from quirkpy.motion.course import Kept
+from quirkpy.motion.course import Column
 from tests.doomed import runs_in
 from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
@@ -444,12 +444,14 @@ def test_a_run_that_memory_runs_out_for_leaves_what_was_computed(
 
     whole, most = floating_chain().simulate(2.0, step=1e-3), 900
 
+    resize = Column._resize
+
     def short(column: Any, rows: int) -> None:
         if rows > most:
             raise MemoryError("Unable to allocate 52.0 KiB")
-        column.resize((rows, *column.shape[1:]), refcheck=False)
+        resize(column, rows)
 
-    monkeypatch.setattr(Kept, "_resize", staticmethod(short))
+    monkeypatch.setattr(Column, "_resize", short)
     with pytest.raises(MemoryError) as caught:
         floating_chain().simulate(2.0, step=1e-3)
     run = caught.value.trajectory  # type: ignore[attr-defined]

@@ -14,8 +14,10 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from quirkpy.motion import course
+from quirkpy.motion.course import write
 from quirkpy.parts.checks import instance
-from tests.motion import TIGHT
+from tests.motion import TIGHT, floating_chain
 from tests.random_systems import random_system
 from tests.truths.test_slider_crank import START, mechanism
 
@@ -253,3 +255,30 @@ def test_ctrl_c_while_a_force_is_asked(ctrl_c: Callable[[], None]) -> None:
     assert run.stop is qp.Stop.INTERRUPTED
     assert 0.2 < run.t[-1] <= 0.6
     np.testing.assert_array_equal(run.course.states, same.course.states[: len(run.t)])
+
+
+# --- rows in files --------------------------------------------------------------------------------
+@pytest.mark.parametrize("writes", [math.inf, 0, 3])
+def test_rows_in_a_file_are_those_in_memory(writes: float, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Also where the disk has room for none, or for a few calls alone."""
+    whole, left = floating_chain().simulate(2.0, step=1e-3), [writes]
+
+    def short(file: Any, at: int, rows: Any) -> None:
+        left[0] -= 1
+        if left[0] < 0:
+            raise OSError("No space left on device")
+        write(file, at, rows)
+
+    monkeypatch.setattr(course, "write", short)
+    monkeypatch.setattr(course, "IN_MEMORY", 100_000)
+    run = floating_chain().simulate(2.0, step=1e-3)
+    np.testing.assert_array_equal(run.course.states, whole.course.states)
+    np.testing.assert_array_equal(run.t, whole.t)
+    assert run.course.states.flags.writeable
+    assert isinstance(memory_of(run.course.states), np.memmap) == (writes == math.inf)
+    assert left[0] < 0 or writes == math.inf
+
+
+def memory_of(array: Any) -> Any:
+    """The array whose memory another one shows, itself or a mapped file."""
+    return array if isinstance(array, np.memmap) or array.base is None else memory_of(array.base)

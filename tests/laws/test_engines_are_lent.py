@@ -155,7 +155,7 @@ def work(system: qp.Multibody, k: int) -> Any:
             system.simulate(0.1, method="rk45", rtol=1e-5, progress=False).at(state.t + 0.0567).r
         ),
         lambda: system.caught(state).state.v,
-        lambda: system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False).course.states[-1],
+        lambda: system.simulate(0.01, method="radau", rtol=1e-4, progress=False).course.states[-1],
     ]
     return tasks[k % len(tasks)]()
 
@@ -260,7 +260,7 @@ def use(system: qp.Multibody) -> list[qp.Trajectory]:
         system.simulate(0.3, progress=False),
         system.simulate(0.02, stop=[watching(ask)], progress=False),
         system.simulate(0.02, drift="baumgarte", step=1e-3, progress=False),
-        system.simulate(0.01, method="lsoda", rtol=1e-4, progress=False),
+        system.simulate(0.01, method="radau", rtol=1e-4, progress=False),
     ]
     system.caught(system.initial)
     runs[0].at(float(runs[0].t[:2].mean()))

@@ -351,7 +351,6 @@ def test_python_within_steps_is_refused() -> None:
         ({"selections": [([], [])], "chunk": 2.5}, "chunk is 2.5, but must be a whole number"),
         ({"selections": [([], [])], "samples": [0.2, 0.1]}, "rising times"),
         ({"selections": [([], [])], "samples": [2.0]}, "from 0 to 1 s"),
-        ({"selections": [([], [])], "method": "radau"}, "'radau' are taken in Python"),
         ({"selections": [([], [])], "rtol": -1.0}, "rtol"),
     ],
 )

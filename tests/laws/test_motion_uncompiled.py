@@ -98,3 +98,21 @@ def test_a_run_without_projection_drifts_and_stays_close() -> None:
     mechanism = row(1, 1.0, -1.0)
     one, two = (mechanism.simulate(0.05, drift=drift).final for drift in ("none", "project"))
     assert 0.0 < apart(one, two) < 1e-7
+
+
+def test_a_string_becomes_taut_limp_and_slack() -> None:
+    """Over a pulley, damped, and let out at once in the end; its tension is watched, too."""
+    ball = qp.Body.sphere("ball", 0.01, 1.0, position=(0, 0, -0.99), velocity=(0, 0, -1.0))
+    string = qp.String(
+        "s", qp.GROUND, ball, at1=(1, 0, -1), over=qp.GROUND.site("pulley"), stiffness=400.0,
+        damping=20.0, rest_length=qp.Schedule((0.0, 0.3), (math.sqrt(2.0) + 1.0, 3.0), "hold"),
+    )  # fmt: skip
+    system = qp.Multibody(ball, string, qp.Gravity((0, 0, -9.81)))
+    pulled = qp.When.above("s.tension", 5.0, terminal=False)
+    run = system.simulate(0.32, rtol=1e-7, atol=1e-9, stop=[pulled])
+    told = [event.name for event in run.events]
+    assert {*told[:2]} == {"s taut", "s.tension above 5"}  # it jumps, by damping
+    assert told[-1] == "s slack"
+    account = run.energy + run.dissipated - run.work
+    assert np.ptp(account) < 1e-5
+    assert run["s"].tension[-1] == 0.0 < run["s"].tension.max()

@@ -3,6 +3,7 @@ keep while they move."""
 
 from __future__ import annotations
 
+import itertools
 import json
 import math
 from pathlib import Path
@@ -12,6 +13,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.families.origami import Fold
+from quirkpy.families.wrapping import Pinwheel
 from tests.random_systems import seeds
 
 #: Energies [J], relative; gaps [m] of panels of 1 m; momenta, relative.
@@ -121,6 +123,61 @@ def test_the_map_that_could_not_be_stabilised_opens_in_two_stages() -> None:
     assert float(fold.system.energy()) == pytest.approx(energy, rel=1e-12)
     run = flown(fold, 20.0)
     assert run["x 0,0"].angle.min() < 0.0
+
+
+@seeds(20, 5)
+def test_a_wrapping_sheet_folds_without_bending(seed: int) -> None:
+    """From flat to wrapped every panel keeps its form, and so it does where all corners lie on the
+    edges of the hub's prism, ridges at its top, valleys k tan(pi / sides) sides below."""
+    rng = np.random.default_rng(seed)
+    sides, rings = int(rng.integers(3, 13)), int(rng.integers(1, 5))
+    sheet = Pinwheel(sides, rings, 1.0)
+    flat = sheet.flat()
+    edges = {pair for face in sheet.faces().values() for pair in itertools.permutations(face, 2)}
+    for angle in (1e-3, float(rng.uniform(0.1, 1.4)), 1.5, 0.5 * math.pi - 1e-6):
+        places = sheet.folded(angle)
+        for one, two in edges:
+            apart = np.linalg.norm(places[one] - places[two])
+            assert apart == pytest.approx(np.linalg.norm(flat[one] - flat[two]), abs=1e-11)
+    wrapped = {corner: on_the_prism(corner, sides) for corner in flat}
+    for one, two in edges:
+        apart = np.linalg.norm(wrapped[one] - wrapped[two])
+        assert apart == pytest.approx(np.linalg.norm(flat[one] - flat[two]), abs=1e-12)
+    for corner in (corner for corner in places if corner[2] <= 1):
+        assert places[corner] == pytest.approx(wrapped[corner], abs=0.02)  # a root of what is left
+
+
+def on_the_prism(corner: tuple[str, int, int], sides: int) -> np.ndarray:
+    """Where a corner lies once the sheet is wrapped: an edge of the prism further back for each
+    ring."""
+    kind, i, k = corner
+    turn, radius = 2.0 * math.pi * (i - k) / sides, 0.5 / math.sin(math.pi / sides)
+    depth = k * math.tan(math.pi / sides) if kind == "valley" else 0.0
+    return np.array([radius * math.cos(turn), radius * math.sin(turn), -depth])
+
+
+def test_a_sheet_unwraps_from_its_hub() -> None:
+    """Twice as many ways to fold as the hub has sides, and none without the diagonals; it opens
+    alike all around, and keeps what is to be kept."""
+    fold = qp.origami.scheel(4, 2, side=1.0, fold=1.4, stiffness=0.1, thickness=0.005)
+    assert len(fold.panels) == 25
+    assert abs(fold.system.residual().position).max() < 1e-12
+    assert fold.system.mobility().degrees_of_freedom == 6 + 2 * 4
+    diagonals = [hinge for hinge in fold.hinges if "'" in hinge.name]
+    bodies = {panel.name: panel for panel in fold.panels}
+    pairs = [hinge.name.split(" - ") for hinge in diagonals]
+    locks = [
+        qp.Fixed(f"lock {one}", bodies[one], bodies[two]) for one, two in pairs if two == f"{one}'"
+    ]
+    assert len(locks) == 8
+    assert fold.system.with_(*locks).mobility().degrees_of_freedom == 6
+    run = flown(fold, 1.0)
+    hub = [run[hinge.name].angle for hinge in fold.hinges if hinge.name.startswith("hub - a")]
+    assert len(hub) == 4
+    assert hub[0][0] == pytest.approx(-1.4, abs=1e-14)
+    assert hub[0][-1] > -1.3
+    for angle in hub[1:]:
+        assert angle == pytest.approx(hub[0], abs=1e-8)
 
 
 def test_a_fixed_sheet_and_masses_one_by_one() -> None:

@@ -1,1 +1,1 @@
-"""Which modules are alike, and what exchanging them makes of cones that must stay clear."""
+"""Interchangeable modules, and the effect of exchanging them on `KeepOut` cones."""

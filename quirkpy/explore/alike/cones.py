@@ -1,8 +1,9 @@
-"""Cones that must stay clear, and what exchanges of modules make of them.
+"""`KeepOut` cones under exchanges of modules.
 
-A run that speaks for others is not ended by a cone, for to others it stands elsewhere: of every
-image of every cone it tells where the motion first enters it, and each edge asks about the images
-that its own cones are to that run."""
+A run that represents several edges is not stopped by a cone, because for each of these edges the
+cone lies somewhere else.  Instead the run records for every image of every cone, under all
+exchanges, when the motion first enters it.  Each edge then reads the records of those images that
+correspond to its own cones."""
 
 from __future__ import annotations
 
@@ -25,8 +26,8 @@ SITE_TOLERANCE = 1e-9
 
 
 class Images(NamedTuple):
-    """All cones about which a run is asked, which of them are cones of the study, criterion by
-    criterion, and for each of these the numbers of those that exchanges may make of it."""
+    """The cones that a run checks: all images; the cones of the study among them, by criterion; and
+    for each of these the numbers of the images onto which exchanges may map it."""
 
     cones: tuple[KeepOut, ...]
     own: tuple[int, ...]
@@ -38,7 +39,7 @@ NONE = Images((), (), ())
 
 
 class Cones:
-    """The cones of a study, and what exchanges carry onto them."""
+    """The cones of a study, and all images of them under exchanges."""
 
     def __init__(self, symmetry: Symmetry) -> None:
         self.symmetry = symmetry
@@ -53,12 +54,11 @@ class Cones:
 
     @property
     def break_symmetry(self) -> bool:
-        """Whether cones distinguish modules that are otherwise alike."""
+        """Whether cones distinguish modules that are otherwise interchangeable."""
         return len(self.images.cones) > len(set(self.images.own))
 
     def map_images(self, *exchanges: Exchange) -> tuple[int, ...]:
-        """Which images the cones are to a run that some exchanges, one after the other, carry to
-        where they stand."""
+        """For each cone, the number of its image under a sequence of exchanges."""
         out = self.images.own
         for exchange in reversed(exchanges):
             before = self._permute_images(exchange)
@@ -66,11 +66,11 @@ class Cones:
         return out
 
     def is_invariant(self, exchange: Exchange) -> bool:
-        """Whether an exchange carries the cones onto each other."""
+        """Whether an exchange maps the set of cones onto itself."""
         return set(self.map_images(exchange)) == set(self.images.own)
 
     def _permute_images(self, exchange: Exchange) -> tuple[int, ...]:
-        """For each image the number of that onto which an exchange carries it."""
+        """For each image, the number of the image onto which an exchange maps it."""
         if exchange not in self._before:
             came = {b: a for a, b in enumerate(exchange.to)}
             made = []
@@ -85,7 +85,7 @@ class Cones:
         return self._before[exchange]
 
     def _images(self, cone: KeepOut) -> list[KeepOut]:
-        """What exchanges may carry onto a cone: itself, where it stands on what is not
+        """The images of a cone under all exchanges: only the cone itself, if its body is never
         exchanged."""
         s = self.symmetry
         b = s.index.get(cone.site.body.name)
@@ -97,14 +97,14 @@ class Cones:
         return [self._elsewhere(cone, a, own) for a, own in ways]
 
     def _elsewhere(self, cone: KeepOut, a: int, own: Floats) -> KeepOut:
-        """The cone on another body that a turn (4,) of body axes carries onto this one."""
+        """The cone on another body that a turn (4,) of body axes maps onto this one."""
         at, z = rotate(np.tile(own * BACK, (2, 1)), np.array([cone.site.at, unit(cone.site.z)]))
         body: Body = self.symmetry.bodies[a]
         site = Site(body, cone.site.name, tuple(at.tolist()), tuple(z.tolist()))
         return KeepOut(site, cone.half_angle, cone.length, cone.of)
 
     def _number(self, cone: KeepOut) -> int:
-        """The number of a cone among those that are known; a new cone is added."""
+        """The number of a cone in the list of images; an unknown cone is appended."""
         for k, other in enumerate(self._known):
             same = (cone.site.body.name, *_sizes(cone)) == (other.site.body.name, *_sizes(other))
             if same and abs(_line(cone) - _line(other)).max() < SITE_TOLERANCE:
@@ -118,15 +118,15 @@ def _sizes(cone: KeepOut) -> tuple[float, float, str]:
 
 
 def _line(cone: KeepOut) -> Floats:
-    """The tip of a cone [m] and the direction of its axis, in axes of its body (6,)."""
+    """Apex [m] and unit axis of a cone, in the axes of its body (6,)."""
     return np.array([*cone.site.at, *unit(cone.site.z)])
 
 
 class Lookout:
-    """Which images of cones a motion enters.
+    """Records which images of cones a motion enters.
 
-    images: all images about which the run is asked; clear: those that no earlier part of the motion
-    has entered, by number; met: those that this part enters, with the motion until then."""
+    images: all images that are checked; clear: numbers of those that no earlier part of the motion
+    has entered; met: entries during this part, each with the motion up to it."""
 
     def __init__(self, images: Images, clear: Mapping[int, KeepOut] | None = None) -> None:
         self.images = images
@@ -134,7 +134,7 @@ class Lookout:
         self.met: list[Entered[Any]] = []
 
     def onward(self) -> Lookout:
-        """The lookout of a motion that begins where this one ends."""
+        """The lookout of a motion that continues where this one ends."""
         return Lookout(self.images, self.clear)
 
     def rules(self, safety: Sequence[Safety]) -> list[Safety]:
@@ -142,7 +142,8 @@ class Lookout:
         return [rule for rule in safety if not self.images.cones or cone_of(rule) is None]
 
     def find_entries(self, run: Trajectory, violation: Violation | None) -> dict[int, Violation]:
-        """The images that a stretch of the motion enters before a violation ends it, by number."""
+        """The images that a stretch of the motion enters before it ends or violates a criterion, by
+        number."""
         found = ((k, cone.first(run)) for k, cone in self.clear.items())
         out = {
             k: v
@@ -155,6 +156,6 @@ class Lookout:
 
     @property
     def over(self) -> bool:
-        """Whether no edge can need the rest of the motion: for some cone of the study it has
-        entered every image of it."""
+        """Whether the rest of the motion is irrelevant to every edge: it has entered all images of
+        some cone of the study."""
         return any(not numbers & self.clear.keys() for numbers in self.images.each)

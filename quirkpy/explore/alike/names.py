@@ -1,5 +1,5 @@
-"""`Names`: the names of bodies, joints and forces after an exchange of modules, and reasons in
-these names."""
+"""`Names`: names of bodies, joints and forces under an exchange of modules, and reasons rewritten
+with these names."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ class Names:
         self._made: dict[tuple[str, Exchange], dict[str, str]] = {}
 
     def translate(self, exchange: Exchange, reason: Reason) -> Reason | None:
-        """A reason after an exchange; None where it names something without a counterpart."""
+        """A reason with all names mapped; None if one of them has no image."""
 
         def other(of: Of, parts: tuple[str, ...]) -> list[str] | None:
             names = self.of(of, exchange)
@@ -36,13 +36,12 @@ class Names:
 
     @staticmethod
     def _idle(exchange: Exchange) -> bool:
-        """Whether the exchange leaves every body and every name as it is."""
+        """Whether the exchange is the identity on all bodies and names."""
         still = bool((abs(exchange.own) == IDENTITY).all()) and not exchange.renames
         return still and all(one == two for one, two in exchange.sensors.items())
 
     def of(self, of: Of | Literal["pairs", "joints"], exchange: Exchange) -> dict[str, str]:
-        """The map of all names of one kind, as far as it is known, in the order in which the study
-        lists them."""
+        """The map of all names of one kind, in the order of the study, as far as it is defined."""
         key = of, exchange
         if key not in self._made:
             make = {"bodies": self._bodies, "forces": self._forces, "stops": self._stops,
@@ -51,7 +50,7 @@ class Names:
         return self._made[key]
 
     def part(self, exchange: Exchange, name: str) -> str:
-        """The body or joint that a body or joint becomes; fixed ones become themselves."""
+        """The image of a body or joint; fixed bodies map to themselves."""
         bodies = self.of("bodies", exchange)
         return bodies[name] if name in bodies else self.of("joints", exchange).get(name, name)
 
@@ -65,7 +64,8 @@ class Names:
         return {name: bodies[to] for name, to in zip(bodies, exchange.to, strict=True)}
 
     def _forces(self, exchange: Exchange) -> dict[str, str]:
-        """Forces that say the same, those of every potential among those of what it becomes."""
+        """Pairs of equivalent forces: those that always act, and those of each potential with those
+        of its image."""
         system = [part for part in self.study.system.parts if isinstance(part, Force)]
         chosen, always = self.study.forces, (*self.study.always, *system)
         every = [(always, always)]
@@ -82,14 +82,14 @@ class Names:
         return out
 
     def _stops(self, exchange: Exchange) -> dict[str, str]:
-        """The sides of all stops."""
+        """The two sides of every stop."""
         joints = self.of("joints", exchange).items()
         sides = ("lower", "upper")
         return {f"{one} {side}": f"{two} {side}" for one, two in joints for side in sides}
 
     def _joints(self, exchange: Exchange) -> dict[str, str]:
-        """Joints that may hold pairs, with their stops; joints of the system itself allow no
-        exchange."""
+        """The joints that may hold pairs, with their stops. (A joint of the system itself excludes
+        exchanges.)"""
         out: dict[str, str] = {}
         for link in self._links():
             there = self.symmetry.link(exchange, link)
@@ -99,7 +99,7 @@ class Names:
         return out
 
     def _links(self) -> Iterator[Link]:
-        """All that may ever hold pairs."""
+        """All links that are possible in the study."""
         for k, pair in enumerate(self.study.pairs):
             for roll in range(len(self.study.rolls(pair))):
                 for option in self.study.options_of(pair):
@@ -112,8 +112,8 @@ class Names:
 
 
 def in_order(before: Sequence[str], after: list[str], order: Sequence[str]) -> list[str]:
-    """Some names after the exchange, in the order of the study if they were so before; a name that
-    the study does not list comes last."""
+    """The images of some names.  They are listed in the order of the study if the given ones were;
+    names that the study does not list come last."""
     index = {name: k for k, name in enumerate(order)}
     place = [index.get(name, len(index)) for name in before]
     if place != sorted(place):

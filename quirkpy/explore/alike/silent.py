@@ -1,4 +1,4 @@
-"""Rules, options and forces whose traits are unknown, so that no run stands for another."""
+"""Rules, options and forces without declared traits, which exclude sharing of runs."""
 
 from __future__ import annotations
 
@@ -8,8 +8,8 @@ from quirkpy.parts.part import Part
 
 
 def silent(study: Scope) -> tuple[str, ...]:
-    """Classes of users' own rules and options that declare no traits, and forces that are laws or
-    Python of their own, in the words of a report."""
+    """Names of the users' own rule and option classes that declare no traits, and of forces that
+    are written in Python, as a report lists them."""
     options = [option for chosen in study.options.values() for option in chosen]
     classes = [type(part).__name__ for part in (*study.safety, *options) if _says_nothing(part)]
     chosen = [force for forces in study.potentials.values() for force in forces]

@@ -1,10 +1,9 @@
-"""Which modules are alike to the dynamics, and what exchanges them: maps of poses and links onto
-each other.
+"""Symmetries of a study: exchanges of interchangeable modules, as maps of poses and links.
 
-Two modules are alike when a turn of body axes carries mass properties, shape and sensors of the one
-onto those of the other.  An exchange of modules is a symmetry of a study when it carries all forces
-onto themselves, potentials perhaps onto each other.  Where a module looks is nobody's business
-here: `SameShape` says when two poses are one shape."""
+Two modules are interchangeable if a turn of body axes maps mass properties, shape and sensors of
+one onto those of the other.  An exchange of modules is a symmetry of the study if it maps the set
+of forces onto itself; it may permute potentials.  Directions of cameras play no part here:
+`SameShape` decides which poses count as one shape."""
 
 from __future__ import annotations
 
@@ -44,8 +43,8 @@ BACK = np.array([1.0, -1.0, -1.0, -1.0])
 
 
 class Alike(NamedTuple):
-    """How a body is like the first of its kind: the turn (4,) that carries axes of the first to its
-    own, and which of its sensors stands for each of the first, by number."""
+    """The relation of a body to the first of its kind: the turn (4,) from the axes of the first to
+    its own axes, and for each sensor of the first the number of its counterpart."""
 
     turn: Floats
     sensors: dict[int, int]
@@ -53,8 +52,8 @@ class Alike(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Exchange:
-    """Which body each one becomes, and the turns (n, 4) from axes of the one to axes of the other;
-    what sensors (by number) and potentials become, as far as these are carried onto any."""
+    """A permutation of bodies, with turns (n, 4) from the axes of each body to those of its image;
+    and the images of sensors (by number) and of potentials, where they have one."""
 
     to: tuple[int, ...]
     own: Floats
@@ -63,25 +62,25 @@ class Exchange:
 
     @property
     def renames(self) -> bool:
-        """Whether any body becomes another."""
+        """Whether the permutation moves any body."""
         return self.to != tuple(range(len(self.to)))
 
     @cached_property
     def sources(self) -> dict[str, str]:
-        """For each potential, the one that becomes it, by name."""
+        """For each potential, the one that maps to it, by name."""
         return {other: mine for mine, other in self.potentials.items()}
 
 
 class Carrier(NamedTuple):
-    """An exchange, and then a motion of the whole, a turn (4,) about the origin and a shift (3,)
-    [m]: what carries one pose onto another."""
+    """An exchange followed by a rigid motion of the whole, a turn (4,) about the origin and a shift
+    (3,) [m]: a map from one pose onto another."""
 
     exchange: Exchange
     turn: Floats
     shift: Floats
 
     def pose(self, r: Floats, q: Floats) -> tuple[Floats, Floats]:
-        """Positions (n, 3) and quaternions (n, 4), carried."""
+        """The image of a pose: positions (n, 3) and quaternions (n, 4)."""
         to = list(self.exchange.to)
         moved, turning = np.empty_like(r), np.empty_like(q)
         moved[to] = rotate(np.broadcast_to(self.turn, q.shape), r) + self.shift
@@ -92,8 +91,8 @@ class Carrier(NamedTuple):
 
 
 class Symmetry:
-    """The exchanges of modules, and motions of the whole, that change nothing for the dynamics of a
-    study."""
+    """The exchanges of modules and rigid motions of the whole that leave the dynamics of a study
+    unchanged."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
@@ -105,8 +104,8 @@ class Symmetry:
 
     # --- which bodies are alike -------------------------------------------------------------------
     def _classify(self) -> tuple[list[int], list[Alike], list[list[Alike]]]:
-        """For every body the first of its kind, the turn that relates the two, and the turns that
-        carry it onto itself."""
+        """For every body: the first body of its kind, the turn that relates the two, and the turns
+        that map the body onto itself."""
         kinds: list[int] = []
         first: list[Alike] = []
         pinned = self._unique_bodies()
@@ -127,8 +126,8 @@ class Symmetry:
         return kinds, first, turns
 
     def _unique_bodies(self) -> set[int]:
-        """Bodies that are exchanged with no other: those on which joints of the system itself act,
-        and all where something may tell bodies apart."""
+        """Bodies that map only to themselves: those with joints of the system itself; all of them
+        if an unknown trait may distinguish bodies."""
         system = self.study.system
         options = [option for chosen in self.study.options.values() for option in chosen]
         known = all(option.traits.exchanged != "unknown" for option in options)
@@ -142,8 +141,8 @@ class Symmetry:
         return set(range(len(self.bodies))) if joints else set()
 
     def _has_one_firmest_hold(self) -> bool:
-        """Whether among the options of sensors that meet there is a single firmest one: of several
-        that are as firm, always the first is taken."""
+        """Whether the options of each pair have a unique firmest one.  If several are equally firm
+        the first in the list is taken, which an exchange may alter."""
         choices = (
             [o.traits.holds for o in chosen if o.joins] for chosen in self.study.options.values()
         )
@@ -155,8 +154,8 @@ class Symmetry:
 
     @cached_property
     def safety_is_invariant(self) -> bool:
-        """Whether safety says the same of two motions that differ by an exchange of bodies, once it
-        is carried along where it has to be."""
+        """Whether safety criteria give equal verdicts for motions that differ by an exchange of
+        bodies, with their arguments mapped where necessary."""
         return all(
             rule.traits.exchanged == "same" or cone_of(rule) is not None
             for rule in self.study.safety
@@ -164,7 +163,7 @@ class Symmetry:
 
     @cached_property
     def group(self) -> Group:
-        """The motions of the whole that change nothing, neither for forces nor for safety."""
+        """The rigid motions of the whole under which both forces and safety are invariant."""
         groups = (rule.traits.invariant_under for rule in self.study.safety)
         return min([self.study.shapes.group, *groups], key=get_args(Group).index)
 
@@ -172,8 +171,8 @@ class Symmetry:
         return [k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.name == name]
 
     def _ways(self, a: int, b: int) -> Iterator[Alike]:
-        """The turns of body axes that carry a body, with its shape and sensors, onto another; the
-        identity first, where it does."""
+        """The turns of body axes that map a body, with shape and sensors, onto another; the
+        identity first, if it is one."""
         one, two = self.bodies[a], self.bodies[b]
         mine, others = self._sensors(one.name), self._sensors(two.name)
         if len(mine) != len(others) or one.mass != two.mass:
@@ -207,9 +206,9 @@ class Symmetry:
 
     # --- exchanges --------------------------------------------------------------------------------
     def exchange(self, to: tuple[int, ...], ways: tuple[int, ...]) -> Exchange | None:
-        """Every body becomes another of its kind, turned in one of the ways in which that kind is
-        like itself; None where forces are not the same then; what becomes of cones that must stay
-        clear is asked of `Cones`."""
+        """The exchange with a given permutation, in which each body is turned in one of the ways in
+        which its kind maps onto itself; None if forces are not invariant.  Cones are checked
+        separately, by `Cones`."""
         key = to, ways
         if key not in self._made:
             nothing = to == tuple(range(len(to))) and not any(ways)
@@ -219,7 +218,7 @@ class Symmetry:
 
     @cached_property
     def _nothing(self) -> Exchange:
-        """The identity: every body becomes itself."""
+        """The identity."""
         n = len(self.bodies)
         sensors = {k: k for k in range(len(self.study.sensors))}
         return Exchange(
@@ -240,8 +239,8 @@ class Symmetry:
         return None if potentials is None else Exchange(to, own, sensors, potentials)
 
     def _potentials(self, to: tuple[int, ...], own: Floats) -> dict[str, str] | None:
-        """The potential that each potential becomes, itself where possible; None where forces that
-        always act would change."""
+        """The image of each potential, itself if possible; None if the forces that always act are
+        not invariant."""
         mine, theirs = self._forces_of(range(len(to))), self._forces_of(to, own)
         if mine is None or theirs is None or mine[0] != theirs[0]:
             return None
@@ -259,13 +258,13 @@ class Symmetry:
 
     @cached_property
     def sprung(self) -> bool:
-        """Whether the energy of a potential may depend on what is joined."""
+        """Whether the energy of a potential may depend on which joints act."""
         chosen = (force for forces in self.study.potentials.values() for force in forces)
         return any(_speaks_of_joints(force) for force in (*self.study.always, *chosen))
 
     def _forces_of(self, to: Sequence[int], own: Floats | None = None) -> list[Counter[Any]] | None:
-        """What forces say, those that always act first, then those of every potential, bodies
-        exchanged; None where that is not known."""
+        """Descriptions of forces after an exchange: those that always act first, then those of
+        every potential; None if one is unknown."""
         place = self._places(to, np.tile(IDENTITY, (len(to), 1)) if own is None else own)
         always = [
             *self.study.always,
@@ -277,7 +276,7 @@ class Symmetry:
         return None if None in out else [said for said in out if said is not None]
 
     def _places(self, to: Sequence[int], own: Floats) -> Callable[[Site], Any]:
-        """A site as a value: body, point and axes, after an exchange."""
+        """A site after an exchange as a comparable value: body, point and axes."""
 
         def place_of(site: Site) -> Any:
             body = site.body
@@ -293,9 +292,8 @@ class Symmetry:
 
     # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:
-        """Every exchange with a motion of the whole that carries one pose onto another, to within a
-        tolerance [m], [rad], always in the same order; for a pose and itself the identity comes
-        first."""
+        """All carriers from one pose onto another, to within a tolerance [m], [rad], in a fixed
+        order; from a pose onto itself the identity comes first."""
         out = []
         mine, theirs = self._to_common_axes(one), self._to_common_axes(two)
         for turn, shift in self._motions(mine, theirs):
@@ -306,11 +304,12 @@ class Symmetry:
         return out
 
     def _to_common_axes(self, state: State) -> Floats:
-        """The pose with the axes of all bodies as those of the first of their kind (n, 7)."""
+        """The pose with the axes of every body replaced by those of the first of its kind (n,
+        7)."""
         return poses_of(state.r, product(state.q, np.array([way.turn for way in self.first])))
 
     def _motions(self, mine: Floats, theirs: Floats) -> Iterator[tuple[Floats, Floats]]:
-        """The motions of the whole that carry the first body onto one of its kind."""
+        """The rigid motions that map the first body onto one of its kind."""
         if self.group == "none" or not len(mine):
             yield IDENTITY, np.zeros(3)
             return
@@ -329,7 +328,7 @@ class Symmetry:
     def _assign(
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
-        """The body that each body becomes under a motion, and its turn; None where one has no
+        """The permutation of bodies under a rigid motion, and their turns; None if a body has no
         counterpart."""
         many = np.broadcast_to(turn, (len(mine), 4))
         r, q = rotate(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
@@ -360,26 +359,25 @@ class Symmetry:
         return {frozenset(pair[:2]): k for k, pair in enumerate(self.study.pairs)}
 
     def pair(self, exchange: Exchange, pair: int) -> int:
-        """What a pair of sensors becomes, by number."""
+        """The image of a pair of sensors, by number."""
         one, two, _ = self.study.pairs[pair]
         return self._numbers[frozenset((exchange.sensors[one], exchange.sensors[two]))]
 
     def link(self, exchange: Exchange, link: Link) -> Link | None:
-        """A link after an exchange; None where that gives no pair of the study, or no option of
-        it."""
+        """The image of a link; None if it is no pair or no option of the study."""
         both = frozenset(exchange.sensors[k] for k in self.study.pairs[link.pair][:2])
         label = self.label(exchange, *link) if both in self._numbers else None
         return None if label is None else Link(self._numbers[both], link.roll, label)
 
     def says(self, force: Force, exchange: Exchange | None = None) -> Counter[Any] | None:
-        """What a force says of bodies after an exchange, as a value that can be compared; None
-        where that is not known."""
+        """The description of a force after an exchange, as a comparable value; None if it is
+        unknown."""
         there = self._nothing if exchange is None else exchange
         return _describe_forces([force], self._places(there.to, there.own))
 
     def label(self, exchange: Exchange, pair: int, roll: int, label: str) -> str | None:
-        """The label of an option of a pair after an exchange, which may swap the two sensors of the
-        pair; None where there is no such option."""
+        """The label of an option of a pair after an exchange, which may swap the two sensors; None
+        if there is no such option."""
         other = self.study.pairs[self.pair(exchange, pair)]
         if other.one == exchange.sensors[self.study.pairs[pair].one]:
             return label
@@ -412,7 +410,8 @@ class Symmetry:
 
 
 def _speaks_of_joints(force: Force) -> bool:
-    """Whether a force may have energy in joints that do not move, or ask which there are."""
+    """Whether a force may store energy in joints that do not move, or depend on which joints
+    exist."""
     if force.traits.energy == "none":
         return False
     among = type(force).elements_among is not Force.elements_among
@@ -425,14 +424,14 @@ def _digits(values: Any) -> tuple[float, ...]:
 
 
 def _mark(sensor: Sensor, turn: Floats) -> Any:
-    """What a sensor is, on a body that is turned."""
+    """A sensor on a turned body, as a comparable value."""
     at, axes = turn @ np.array(sensor.site.at, dtype=float), turn @ sensor.site.axes
     what = sensor.kind, sensor.accepts, sensor.reach, sensor.alignment, sensor.roll
     return _digits(at), _digits(axes), what
 
 
 def _carries(turn: Floats, one: Body, two: Body) -> bool:
-    """Whether a turn of body axes carries mass properties and shape of one body onto those of
+    """Whether a turn of body axes maps mass properties and shape of one body onto those of
     another."""
     A, B = one.inertia_matrix, two.inertia_matrix
     same = abs(turn @ A @ turn.T - B).max() <= 10.0**-DIGITS * abs(B).max()
@@ -440,7 +439,7 @@ def _carries(turn: Floats, one: Body, two: Body) -> bool:
 
 
 def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
-    """Whether a turn of body axes carries one shape onto another."""
+    """Whether a turn of body axes maps one shape onto another."""
     if isinstance(one, Box) and isinstance(two, Box):
         whole = abs(abs(turn) - abs(turn).round()).max() < SAME_TURN
         return bool(whole) and _digits(abs(turn).round() @ one.size) == _digits(two.size)
@@ -455,8 +454,8 @@ def _same_shape(turn: Floats, one: Shape | None, two: Shape | None) -> bool:
 
 
 def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> Counter[Any] | None:
-    """What some forces say of bodies, as values that can be compared; None where that is not
-    known."""
+    """Descriptions of forces by the bodies that they act on, as comparable values; None if one is
+    unknown."""
     out: Counter[Any] = Counter()
     for force in forces:
         if force.traits.on_joints == "alike":
@@ -475,7 +474,7 @@ def _describe_forces(forces: Sequence[Force], place: Callable[[Site], Any]) -> C
 
 
 def _element(element: Element, place: Callable[[Site], Any]) -> Any:
-    """An element as a value."""
+    """An element as a comparable value."""
     sites: list[Any] = [
         None if s is None else place(s) for s in (element.site1, element.site2, element.site3)
     ]

@@ -1,4 +1,4 @@
-"""A graph as other programs know it: networkx, GraphML and DOT."""
+"""Export of a graph to networkx, GraphML and DOT."""
 
 from __future__ import annotations
 
@@ -16,8 +16,7 @@ FIGURES = (
 
 
 def ways(graph: Graph) -> Iterator[tuple[Edge, Outcome]]:
-    """Edges that lead to nodes: one for each node to which the edge may lead, with the first
-    outcome there."""
+    """For each edge and each node to which it may lead, the first outcome that leads there."""
     for edge in graph.edges:
         seen = set()
         for outcome in edge.outcomes:
@@ -27,7 +26,7 @@ def ways(graph: Graph) -> Iterator[tuple[Edge, Outcome]]:
 
 
 def node_figures(node: Node) -> dict[str, Any]:
-    """What is said of a node, as plain values."""
+    """The attributes of a node, as plain values."""
     out = {"label": node.name or node.key, "id": node.id, "name": node.name or node.key,
     "verdict": node.verdict,
            "reason": str(node.reason), "energy": node.energy,
@@ -36,7 +35,7 @@ def node_figures(node: Node) -> dict[str, Any]:
 
 
 def edge_figures(edge: Edge, outcome: Outcome) -> dict[str, Any]:
-    """What is said of an edge, as plain values; what is not known is left out."""
+    """The attributes of an edge, as plain values; unknown ones are left out."""
     out: dict[str, Any] = {"label": str(edge.selection), "selection": edge.selection.key,
     "kind": edge.kind,
                            "potential": edge.selection.potential}  # fmt: skip
@@ -76,15 +75,15 @@ def graphml(graph: Graph) -> str:
 
 
 def foreign(figures: dict[str, Any]) -> dict[str, Any]:
-    """The figures of a node under names that formats and their readers leave to others; its name is
-    its label."""
+    """The attributes of a node under names that no format or reader reserves; the key of the node
+    becomes its label."""
     return {
         "hash" if name == "id" else name: value for name, value in figures.items() if name != "name"
     }
 
 
 def dot(graph: Graph) -> str:
-    """The graph as DOT; floats come back bit for bit."""
+    """The graph as DOT; floats are written so that they read back exactly."""
     lines = ["digraph reconfigurations {"]
     for key, node in graph.nodes.items():
         lines.append(f"  {key} {_join_attributes(foreign(node_figures(node)))};")

@@ -1,5 +1,5 @@
-"""What a graph does not keep, made again: the motions of its edges, and why its nodes rest where
-they do."""
+"""What a graph does not store and computes again: the motions of its edges, and certificates of its
+nodes."""
 
 from __future__ import annotations
 
@@ -42,8 +42,9 @@ def frames_of_motion(ended: Ended | None, length: float, angle: float) -> Frames
 
 
 def in_order(graph: Graph, everything: bool) -> list[int]:
-    """Numbers of edges that move: first the best from one node to another, as plans take them, then
-    the others that lead somewhere; everything: then all that moved before they failed."""
+    """Numbers of the edges that move: first the best edge between each two nodes, as plans use
+    them, then the others that lead somewhere; with everything=True also those that moved before
+    they failed."""
     moving = [
         k
         for k, edge in enumerate(graph.edges)
@@ -66,8 +67,8 @@ def in_order(graph: Graph, everything: bool) -> list[int]:
 
 
 def rerun_edge(graph: Graph, edge: Edge, universe: Multibody) -> Sequence[Ended | None]:
-    """The motion of each outcome of an edge, run again in the universe of its node; None where
-    nothing moved."""
+    """The motion of each outcome of an edge, simulated again with all parts that may act at its
+    node; None where nothing moved."""
     study, node, choice = graph.study, graph.nodes[edge.source], edge.selection
     begun = begin(study, node, choice, universe)
     if isinstance(begun, Outcome) or not any(outcome.duration for outcome in edge.outcomes):

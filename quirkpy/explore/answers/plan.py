@@ -1,5 +1,4 @@
-"""Answers from a graph: plans, what can be reached, what every route passes through, the table that
-flies."""
+"""Questions to a graph: plans, reachable nodes, nodes that every route passes, flight tables."""
 
 from __future__ import annotations
 
@@ -26,12 +25,12 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Plan(Sequence["Edge"]):
-    """A route through the graph: edges one after the other, and what they cost.
+    """A route through the graph: consecutive edges and their costs.
 
-    nodes: those on the way, both ends included.  energies [J], times [s]: what the spacecraft
-    supplies for each step, switched from what the step before has left; how long each takes (see
-    `Study.disturbance`).  energy, time: of all. switches: how many selections; probability that all
-    steps succeed, None where that of one is not known."""
+    nodes: along the route, both ends included. energies [J]: what the spacecraft supplies for each
+    step, where switching starts from the joints and potential of the step before; times [s]:
+    durations of the steps (see `Study.disturbance`). energy, time: the sums. switches: number of
+    selections; probability that all steps succeed, None if that of a step is unknown."""
 
     edges: tuple[Any, ...]
     cost: float
@@ -41,22 +40,23 @@ class Plan(Sequence["Edge"]):
 
     @property
     def energy(self) -> float:
-        """What the spacecraft supplies [J]."""
+        """Energy that the spacecraft supplies [J]."""
         return math.fsum(self.energies)
 
     @property
     def time(self) -> float:
-        """How long the motions take [s]."""
+        """Sum of the durations of the motions [s]."""
         return math.fsum(self.times)
 
     @property
     def switches(self) -> int:
-        """How many selections are made."""
+        """Number of selections."""
         return len(self.edges)
 
     @property
     def probability(self) -> float | None:
-        """The product of the estimates for its steps, each to the node to which it leads here."""
+        """Product of the estimated probabilities of the steps, each for the node to which the plan
+        uses it."""
         steps = zip(self.edges, self.nodes[1:])
         known = [
             edge.robustness.towards(node).probability
@@ -66,7 +66,7 @@ class Plan(Sequence["Edge"]):
         return math.prod(known) if len(known) == len(self.edges) else None
 
     def record(self) -> dict[str, Any]:
-        """What is told of it in files, as plain values."""
+        """The attributes that files store, as plain values."""
         chosen = [edge.selection for edge in self.edges]
         return {
             "nodes": list(self.nodes), "energy": self.energy, "time": self.time,
@@ -94,7 +94,7 @@ class Plan(Sequence["Edge"]):
 
 
 def plan_of(graph: Graph, steps: Sequence[Step], cost: float, start: str) -> Plan:
-    """A plan of some steps, one after the other."""
+    """A plan from consecutive steps."""
     energies, before = [], None
     for step in steps:
         energies.append(energy_after(graph, before, step))
@@ -105,7 +105,7 @@ def plan_of(graph: Graph, steps: Sequence[Step], cost: float, start: str) -> Pla
 
 
 def energy_after(graph: Graph, before: Step | None, step: Step) -> float:
-    """What the spacecraft supplies for a step [J] after another, or none."""
+    """Energy that the spacecraft supplies for a step [J], after another step or as the first."""
     now = step.outcome
     if before is None:
         return supply_for(now)
@@ -117,7 +117,7 @@ def energy_after(graph: Graph, before: Step | None, step: Step) -> float:
 
 
 def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
-    """The k cheapest routes without loops; one for each row of nodes."""
+    """The k cheapest routes without loops; one for each sequence of nodes."""
     if type(k) is not int or k < 1:
         raise PartError(f"plan: k is {show(k)}, but must be a number of plans from 1 up.")
     source, target = graph[start].key, graph[goal].key
@@ -132,7 +132,7 @@ def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: boo
 
 
 def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str) -> str:
-    """Why there is no route, in a sentence."""
+    """A sentence that says why there is no route."""
     import networkx
 
     from_here = sorted(
@@ -148,8 +148,8 @@ def unreachable(graph: Graph, simple: networkx.DiGraph, source: str, target: str
 
 
 def explain_untried(graph: Graph, cost: Any) -> str:
-    """Which edges are no part of the answer because their risk is not known, in a sentence of its
-    own."""
+    """A sentence about the edges that are left out because their probability is unknown; empty if
+    there are none."""
     unknown = [edge for edge in graph.moves() if edge.robustness is None] if cost == "risk" else []
     if not unknown:
         return ""
@@ -161,7 +161,7 @@ def explain_untried(graph: Graph, cost: Any) -> str:
 
 
 def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
-    """All routes that no other beats in both energy and time, cheapest first."""
+    """All Pareto-optimal routes in energy and time, cheapest first."""
     source, target = graph[start].key, graph[goal].key
     found = Routes(graph, "energy", ambiguous).front(source, target)
     if not found:
@@ -171,8 +171,8 @@ def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
 
 # --- what hangs on what ---------------------------------------------------------------------------
 def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
-    """For every node that can be reached from a start: the nodes through which every route to it
-    passes, in order."""
+    """For every node reachable from a start: the nodes through which every route to it passes, in
+    order."""
     import networkx
 
     source = graph[start].key
@@ -188,9 +188,9 @@ def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
 
 
 def without(graph: Graph, *lost: str) -> list[Any]:
-    """The edges that remain when options or forces are lost: none that holds a pair named so, by an
-    option named so ("pair" or "pair: option"), or uses a potential, or a force of one, of that
-    name."""
+    """The edges that remain when options or forces fail.  An edge is lost if it holds a named pair,
+    or one by a named option ("pair" or "pair: option"), or uses a named potential, or one with a
+    named force."""
     study, gone = graph.study, set(lost)
     _check_lost(graph, lost)
     dead = {
@@ -212,7 +212,7 @@ def without(graph: Graph, *lost: str) -> list[Any]:
 
 
 def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
-    """Refuse names of what the study does not have, and so cannot lose."""
+    """Refuse names that do not occur in the study."""
     study = graph.study
     pairs = {pair.name for pair in study.pairs}
     labels = {
@@ -230,8 +230,8 @@ def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
 # --- the table that flies -------------------------------------------------------------------------
 @dataclass(frozen=True)
 class FlightTable:
-    """For every node from which a goal can be reached: the selection to make next, and the node to
-    which it leads."""
+    """For every node from which a goal can be reached: the next selection, and the node to which it
+    leads."""
 
     goal: str
     rows: tuple[tuple[str, Choice, str], ...]
@@ -267,7 +267,7 @@ class FlightTable:
         return "\n".join(lines) + "\n"
 
     def header(self) -> str:
-        """The table as a C header: selections are written once, nodes are their numbers."""
+        """The table as a C header, with an array of distinct selections; nodes are numbers."""
         guard = "QUIRKPY_TABLE_" + re.sub(r"\W", "_", self.goal).upper()
         lines = [
             f"#ifndef {guard}",
@@ -283,7 +283,7 @@ class FlightTable:
         return "\n".join(lines) + "\n"
 
     def _c_arrays(self) -> list[str]:
-        """Lines of C with the selections, each once, and the rows that refer to them by number."""
+        """The C code of the distinct selections, and of the rows that refer to them by number."""
         chosen = list(dict.fromkeys(choice for _, choice, _ in self.rows))
         selections = [f"    {c_string(choice.key)}," for choice in chosen]
         rows = [
@@ -308,9 +308,9 @@ def _quote_cell(cell: str) -> str:
 
 
 def c_string(text: str) -> str:
-    """A text as a string of C: its bytes in UTF-8, of which those that C might read otherwise stand
-    as three octal digits: after fewer, and after hexadecimal ones, what follows could be taken for
-    more of them."""
+    """A text as a C string literal: UTF-8, in which bytes that C could read otherwise are written
+    as three octal digits. (Fewer octal digits, and hexadecimal escapes, would absorb digits that
+    follow.)"""
     plain = (
         chr(b)
         if chr(b).isascii() and chr(b) not in '"\\?' and b >= 32 and b != 127
@@ -325,8 +325,8 @@ def _number(key: str) -> int:
 
 
 def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
-    """The cheapest way to a goal from everywhere: Dijkstra from the goal, along edges turned
-    round."""
+    """The cheapest way to a goal from every node: Dijkstra's algorithm from the goal along reversed
+    edges."""
     import networkx
 
     target = graph[goal].key
@@ -345,7 +345,7 @@ def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
 
 
 def components(graph: Graph) -> list[tuple[str, ...]]:
-    """Nodes that can all be reached from each other, the largest set first."""
+    """Strongly connected components, the largest first."""
     import networkx
 
     number = {key: node.number for key, node in graph.nodes.items()}

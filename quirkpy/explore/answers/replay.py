@@ -41,13 +41,14 @@ if TYPE_CHECKING:
 
 
 class Leg(NamedTuple):
-    """One step of a plan as it was flown: the edge; when it begins [s]; the stretches of its
-    motion, each with a time of its own from zero, the last one its rest alone; the work of
-    switching [J] and the power that forces state [W]; energy that goes at the end of each stretch,
-    to joints that take hold or as what is left of the motion is taken for rest [J]; how far its end
-    lies from the node of the graph [m] or [rad]; what was chosen: the selection of the edge, said
-    of the modules that stand in its places now; the unstable rests that it left; the joints that
-    changed, in its own time, and what that drew."""
+    """One step of a plan as flown.
+
+    edge; t: when it begins [s]. runs: pieces of its motion, each with time from zero; the last is
+    the final rest alone. switching: work of switching [J]; holding: power of the forces [W];
+    losses: energy lost at the end of each piece, when joints take hold or the remaining motion is
+    neglected at rest [J]; missed: distance of its end from the node of the graph [m] or [rad].
+    selection: that of the edge, in terms of the modules now at its places; leavings: unstable rests
+    that it left; changes: joints that took hold or let go, in time of the leg, and their energy."""
 
     edge: Edge
     t: float
@@ -67,21 +68,21 @@ class Leg(NamedTuple):
 
     @property
     def supplied(self) -> float:
-        """What the spacecraft supplied for it [J]; see `Plan.energies`."""
+        """Energy that the spacecraft supplied for this step [J]; see `Plan.energies`."""
         put_in = math.fsum(float(run.work[-1]) for run in self.runs)
         drawn = math.fsum(change.energy for change in self.changes)
         return max(0.0, self.switching) + max(0.0, put_in) + self.holding * self.lasted + drawn
 
 
 class Replay(JoinedTrajectory):
-    """A run through all steps of a plan; a step begins where the one before has ended.
+    """A flight through all steps of a plan; each step begins where the one before has ended.
 
-    What a `Trajectory` has, over all bodies and the joints of the system itself; and: legs;
-    switched [J], what switching has put in so far (k,); lost [J], what joints have taken when they
-    took hold and as states were put back onto them, and what was left of motions when they counted
-    as over (k,); power [W], what the spacecraft supplies at each time, without the spikes of
-    switching (k,). energy + dissipated + lost - work - switched stays what it was. The last row of
-    each leg is the node of the graph that it reached.  changes: of joints, with what they draw."""
+    It has what a `Trajectory` has, for all bodies and the joints of the system itself, and in
+    addition: legs; switched (k,): work of switching so far [J]; lost (k,): energy lost so far [J]
+    when joints took hold, when states were projected onto joints, and when a remaining motion was
+    neglected at rest; power (k,): power supplied [W], without the spikes of switching. energy +
+    dissipated + lost - work - switched is constant.  The last row of each leg is the node that it
+    reached. changes: joints that took hold or let go, and their energy."""
 
     legs: tuple[Leg, ...]
 
@@ -92,54 +93,52 @@ class Replay(JoinedTrajectory):
         super().__init__(system, pieces, works)
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Replay:
-        """A run with each of the pieces of this one changed."""
+        """A copy with a function applied to each piece."""
         legs = [leg._replace(runs=tuple(map(change, leg.runs))) for leg in self.legs]
         return Replay(self.system, legs)
 
     def _told(self, state: State, begins: float) -> State:
-        """A state of a piece as one of the study's own system."""
+        """A state of a piece as a state of the study's own system."""
         there = state.on(self.system.selection)
         return replace(there, t=state.t + begins, step=None, held=(), merged=None)
 
     @property
     def beginnings(self) -> Ints:
-        """The pieces that begin with a switch (s,): the first of each leg."""
+        """The pieces that begin with a selection (s,): the first of each leg."""
         counts = [len(leg.runs) for leg in self.legs]
         return np.cumsum([0, *counts[:-1]])
 
     @property
     def supplied(self) -> float:
-        """What the spacecraft supplied in all [J], which `Plan.energy` foretells."""
+        """Energy that the spacecraft supplied in total [J]; `Plan.energy` predicts it."""
         return math.fsum(leg.supplied for leg in self.legs)
 
     @property
     def waiting(self) -> float:
-        """How long it stayed near unstable rests [s]; the rest of the time `Plan.time`
-        foretells."""
+        """Total time near unstable rests [s]; `Plan.time` predicts the remaining time."""
         return math.fsum(leaving.waiting for leg in self.legs for leaving in leg.leavings)
 
     @property
     def waits(self) -> Waits:
-        """The times at which the motion waits near unstable rests, and how long [s]: films leave
-        that out."""
+        """Begin and duration of each time near an unstable rest [s]; films omit these."""
         return tuple((leg.t + at.t, at.waiting) for leg in self.legs for at in leg.leavings)
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The joints that took hold and let go, when, and what that drew."""
+        """The joints that took hold or let go, with times and energies."""
         return tuple(one._replace(t=leg.t + one.t) for leg in self.legs for one in leg.changes)
 
     @cached_property
     def lost(self) -> Floats:
-        """What joints have taken so far [J] (k,): when they took hold, and as states were put back
-        onto them."""
+        """Energy lost so far [J] (k,): when joints took hold, and when states were projected onto
+        them."""
         ends = np.cumsum([loss for leg in self.legs for loss in leg.losses])
         return super().lost + self.projected + self.each(np.append(0.0, ends[:-1]))
 
     @cached_property
     def power(self) -> Floats:
-        """What the spacecraft supplies at each time [W] (k,): holding power, and the work of loads
-        per second."""
+        """Power that the spacecraft supplies [W] (k,): holding power, and the rate of work of
+        loads."""
         dt, dw = np.diff(self.t), np.diff(self.work)
         rate = np.append(0.0, np.where(dt > 0.0, dw / np.where(dt > 0.0, dt, 1.0), 0.0))
         held = self.each([leg.holding for leg in self.legs for _ in leg.runs])
@@ -164,7 +163,7 @@ def replay(graph: Graph, plan: Any) -> Replay:
 
 
 def _check_plan(plan: Any) -> None:
-    """Refuse what is no plan, and steps that lead to no node for certain."""
+    """Refuse what is no plan, and steps without a unique target."""
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
         raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
@@ -180,9 +179,9 @@ def _check_plan(plan: Any) -> None:
 def transfer_choice(
     transfers: Transfers, known: Node, node: Node, choice: Choice, what: object
 ) -> Choice:
-    """A choice at a node of the graph, said of the place where the step before has ended: of all
-    ways to say it the first that asks for the least of its joints.  what: is refused where it
-    cannot be said."""
+    """A choice at a node of the graph, translated to the place where the step before has ended: of
+    all translations the first that changes the fewest joints. what: names the step in the error
+    that is raised if there is none."""
     study, ways = transfers.study, transfers.choices(known, node, choice)
     if not has_costs(study):
         found = next(ways, None)
@@ -194,7 +193,7 @@ def transfer_choice(
 
 
 def _refusal_of(what: object) -> PartError:
-    """Why a step cannot begin where the one before has ended."""
+    """The error for a step that cannot begin where the one before has ended."""
     return PartError(
         f"replay: {what} cannot begin where the step before has ended: there modules stand for "
         "others that are not "
@@ -206,8 +205,8 @@ def _refusal_of(what: object) -> PartError:
 def fly_step(
     graph: Graph, holdings: Holdings, node: Node, choice: Choice, edge: Edge, key: str, t: float
 ) -> tuple[Leg, Node]:
-    """A step from where the one before has ended, left in whatever way leads to the target; and
-    where it ends."""
+    """A step flown from where the one before has ended, leaving unstable rests in any way that
+    leads to the target; and its end."""
     from quirkpy.explore.model.graph import Outcome
 
     study, goal = graph.study, graph.nodes[key]
@@ -233,7 +232,7 @@ def fly_step(
 
 
 def on_the_way(study: Scope, ended: Ended, there: Node) -> OnTheWay:
-    """The joints that changed along a motion, up to its end in a node."""
+    """The joints that changed along a motion, including its end in a node."""
     lasted = float(ended.runs[-1].t[-1]) if ended.runs else 0.0
     left = (link for link in ended.links if link not in there.links)
     gone = tuple((lasted, study.pairs[link.pair].name) for link in left)
@@ -243,8 +242,9 @@ def on_the_way(study: Scope, ended: Ended, there: Node) -> OnTheWay:
 def _ends_at(
     study: Scope, holdings: Holdings, begun: Begun, choice: Choice, goal: Node, edge: Edge
 ) -> Iterator[tuple[float, bool, Ended, Node]]:
-    """Motions of a choice that end at the shape of a node and are held alike: by how much they miss
-    it, whether saddles were left in another way than by the edge, the motion, and its end."""
+    """The motions of a choice that end in the shape of a node with equivalent links: for each its
+    distance from the node, whether it left saddles in another way than the edge did, the motion,
+    and its end."""
     from quirkpy.explore.model.graph import node_of
 
     for ended, nudge in motions(study, begun.system, begun.links, choice):
@@ -260,8 +260,8 @@ def _ends_at(
 
 
 def at_rest(ended: Ended, begun: Begun) -> tuple[tuple[Trajectory, ...], tuple[float, ...]]:
-    """The stretches of a motion with its rest as the last one, joints taken hold, and the energy
-    that goes at the end of each [J]."""
+    """The pieces of a motion with its final rest as the last one, joints taken hold, and the energy
+    lost at the end of each [J]."""
     found, runs = ended.found, ended.runs or (begun.run,)
     assert found.system is not None
     still = np.zeros_like(found.state.v)

@@ -1,5 +1,5 @@
-"""How sure an edge is: flown many times with all that may differ in flight, and how far each of it
-may move."""
+"""Robustness of an edge: Monte Carlo runs with random parameters, and the range of each single
+parameter."""
 
 from __future__ import annotations
 
@@ -59,11 +59,11 @@ MOST, AHEAD = 500, 4
 
 # --- answers --------------------------------------------------------------------------------------
 class Margin(NamedTuple):
-    """How far a parameter may move, down and up, before something else comes of an edge.
+    """How far a parameter may deviate, down and up, before an edge has another outcome.
 
-    low, high: where the outcome changes; None: nowhere up to `reach`.  below, above: what comes of
-    it beyond; "blocked" where a stop is in the way of the start.  All in the units of `Spread`,
-    each known to within `resolution`."""
+    low, high: the deviations at which the outcome changes; None: nowhere up to `reach`. below,
+    above: the outcome beyond them; "blocked" if a stop prevents the start.  All are in the units of
+    `Spread`, and known to within `resolution`."""
 
     parameter: str
     low: float | None
@@ -75,7 +75,7 @@ class Margin(NamedTuple):
 
 
 class Goal(NamedTuple):
-    """A node, as motions are compared with it: its name, which pairs are held and how turned, and
+    """A node as ends of motions are compared with it: its key, the pairs held with their turns, and
     its pose."""
 
     key: str
@@ -84,8 +84,8 @@ class Goal(NamedTuple):
 
 
 class Result(NamedTuple):
-    """What came of one sample: the name of a node, or another word; and the reason where it rests
-    in no shape."""
+    """The outcome of one sample: the key of a node, or another word; and the reason if it rests in
+    no known shape."""
 
     label: str
     reason: str | None = None
@@ -105,7 +105,7 @@ def _holds_of(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
 
 # --- flying ---------------------------------------------------------------------------------------
 class Flights:
-    """An edge, flown as often as one likes; target: the node that it reaches as written."""
+    """Repeated flights of one edge; target: the node that it reaches with nominal parameters."""
 
     def __init__(
         self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None,
@@ -130,9 +130,10 @@ class Flights:
             self._learn((-nudge[0], nudge[1]), target)  # what a mirrored edge has told of this one
 
     def _learn(self, nudge: tuple[float, int] | None, target: str | None) -> None:
-        """What the edge itself does.  Its end is one more place that its target stands for: modules
-        may be exchanged in it, or pairs turned.  Where it ends with its first contact, and nothing
-        can move then, samples in which the same sensors meet need no more."""
+        """Fly the edge with nominal parameters.  Its end becomes another representative of the
+        target, because modules may be exchanged or pairs turned in it.  If it ends with its first
+        contact, after which nothing can move, samples in which the same sensors meet need not be
+        continued."""
         self.variations = Variations(self.study, self.node, self.choice, nudge)
         self.zero = np.zeros(len(self.variations.parameters))
         ended = self._fly_on(self.zero)
@@ -151,7 +152,7 @@ class Flights:
                 self.short = _meeting_pairs(run), self.nominal, run.counts.steps
 
     def _end(self, ended: Ended, target: str) -> Goal:
-        """Where the edge ends, as its target; refused where that is another shape."""
+        """The end of the edge as a goal; refused if it has another shape than the target."""
         end = self._goal(ended, target)
         known = next(goal.pose for goal in self.goals if goal.key == target)
         if self.study.shapes.distance(known, end.pose) > REPORTED_MISS * self.study.same.tolerance:
@@ -163,7 +164,7 @@ class Flights:
         return end
 
     def _goal(self, ended: Ended, key: str) -> Goal:
-        """Where a motion ended, under a name."""
+        """The end of a motion as a goal with a key."""
         state = ended.found.state
         return Goal(
             key,
@@ -172,12 +173,12 @@ class Flights:
         )
 
     def label(self, x: Floats) -> str:
-        """What comes of the edge at some parameters: the name of a node, or another word."""
+        """The outcome for some parameters: the key of a node, or another word."""
         return self.explain(x).label
 
     def explain(self, x: Floats, course: Course | None = None) -> Result:
-        """The result of a sample with its kind, and the reason why it ends at no node; course: its
-        first motion, where that has been flown."""
+        """The outcome of a sample, with the reason if it reaches no node; course: its first motion,
+        if that has been flown already."""
         try:
             return self._classify_early(x, course) or self._classify(self._fly_on(x))
         except Exception as error:
@@ -185,8 +186,7 @@ class Flights:
             return Result(FAILED, f"{type(error).__name__}: {error}")
 
     def _classify_early(self, x: Floats, course: Course | None = None) -> Result | None:
-        """The result of a sample from its first motion alone, which may have been flown; None where
-        that does not decide."""
+        """The outcome of a sample if its first motion decides it, else None."""
         if self.short is None:
             return None
         met, label, _ = self.short
@@ -204,7 +204,7 @@ class Flights:
         return Result(label) if violation is None else Result(violation.kind, violation.reason)
 
     def _fly_on(self, x: Floats) -> Ended:
-        """The motion of a sample, followed until all rests."""
+        """The motion of a sample, continued until everything rests."""
         system = self.variations.at(x)
         if self.variations.stands(x):
             found = settle(system, self.rule)
@@ -236,7 +236,7 @@ class Flights:
         return Result(key) if distance <= self.within else Result(ELSEWHERE, self._stray(pose))
 
     def _stray(self, pose: Floats) -> str:
-        """Why a rest is that of no shape of the graph."""
+        """Why a rest has no shape of the graph."""
         distance, key = min(
             ((self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals),
             default=(math.inf, ""),
@@ -246,7 +246,7 @@ class Flights:
         return f"it rests in no shape that was found; the nearest is {key}"
 
     def count(self, spread: Spread, seed: int, samples: range) -> Counter[Result]:
-        """What came of some samples, and why."""
+        """Counts of outcomes and reasons for some samples."""
         together = self.short is not None and len(samples) >= MANY and self.variations.plain
         counts = Counter[Result]()
         for block in self.variations.blocks(spread, seed, samples):
@@ -256,12 +256,12 @@ class Flights:
 
     @property
     def _settings(self) -> Settings:
-        """How first motions are flown."""
+        """Settings of first motions."""
         assert self.short is not None
         return replace(self.rule.settings, max_steps=LONGER * self.short[2])
 
     def _fly_first(self, block: Sequence[Floats]) -> list[Course | None]:
-        """The first motions of some samples, in one call: the same bits as one by one."""
+        """The first motions of some samples in one call, bit for bit as one by one."""
         v = self.variations
         starts = Starts.of([v.state(x) for x in block])
         group = RunGroup(
@@ -276,7 +276,7 @@ class Flights:
 
     # --- margins ----------------------------------------------------------------------------------
     def margins(self, reach: Spread, resolution: float) -> Iterator[Margin]:
-        """The margins of all parameters, found one after the other."""
+        """The margins of all parameters, one after the other."""
         for k, (parameter, far) in enumerate(
             zip(self.variations.parameters, self.variations.scale(reach).tolist(), strict=True)
         ):
@@ -287,8 +287,8 @@ class Flights:
                 yield Margin(parameter.name, low, high, below, above, far, resolution * far)
 
     def _change(self, k: int, far: float, resolution: float) -> tuple[float | None, str | None]:
-        """Where along one parameter the outcome first changes, and to what: steps that double, then
-        halves."""
+        """Where along one parameter the outcome first changes, and to what: by doubling the step,
+        then by bisection."""
         inside, outside, step = 0.0, None, resolution
         while outside is None and inside < 1.0:
             there = min(1.0, inside + step)
@@ -323,7 +323,7 @@ def _meeting_pairs(run: Trajectory) -> frozenset[Any]:
 
 # --- many at once ---------------------------------------------------------------------------------
 class Task(NamedTuple):
-    """What a worker is told of an edge: all that decides what comes of a sample."""
+    """The data of an edge that a worker needs, which determine the outcome of every sample."""
 
     digest: str
     node: Node
@@ -364,15 +364,15 @@ def sample_edge(
 
 @contextmanager
 def journal_of(graph: Graph) -> Iterator[Journal]:
-    """The journal of a graph; refused where the file has become that of another study.  A graph
-    without a file has one that nobody reads."""
+    """The journal of a graph; refused if its file now belongs to another study.  A graph without a
+    file gets a journal in memory."""
     with Journal(graph.path) as journal:
         journal.claim(graph.study.digest, graph.study.document())
         yield journal
 
 
 def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
-    """Refuse a number of samples that is none, and an edge without a node to count as success."""
+    """Refuse an invalid number of samples, and an edge without a target."""
     if type(samples) is not int or samples < 1:
         raise PartError(
             f"robustness: samples is {show(samples)}, but must be a whole number from 1 up."
@@ -385,7 +385,7 @@ def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
 
 
 def _tally(counts: Counter[Result]) -> tuple[Counter[str], Counter[str]]:
-    """How often results have each label, and how often each reason."""
+    """Counts of labels, and of reasons."""
     labels, reasons = Counter[str](), Counter[str]()
     for told, count in counts.items():
         labels[told.label] += count
@@ -395,7 +395,7 @@ def _tally(counts: Counter[Result]) -> tuple[Counter[str], Counter[str]]:
 
 
 def _rank_counts(counts: Counter[str]) -> tuple[tuple[str, int], ...]:
-    """What was counted, what is most frequent first."""
+    """Counts, the most frequent first."""
     return tuple(sorted(counts.items(), key=lambda item: (-item[1], item[0])))
 
 
@@ -414,8 +414,8 @@ def margins(
 
 
 def _place(graph: Graph, edge: Edge) -> int:
-    """Where an edge stands in its graph; known by what it chooses, for one that was flown before
-    has changed."""
+    """The number of an edge in its graph; it is identified by its choice, since an edge that was
+    flown before has changed."""
     for k, other in enumerate(graph.edges):
         if other.source == edge.source and other.selection == edge.selection:
             return k
@@ -447,7 +447,8 @@ def _count_here(study: Scope, task: Task, samples: int) -> Counter[Result]:
 
 
 def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Counter[Result]:
-    """Batches of samples by many workers; each sample is the same whoever flies it."""
+    """Batches of samples on several workers; the samples do not depend on which worker flies
+    them."""
     size = max(1, min(MOST, samples // (AHEAD * workers_of(pool))))
     batches = [range(k, min(k + size, samples)) for k in range(0, samples, size)]
     sent = Sent.to(pool, study)
@@ -465,7 +466,7 @@ def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Co
 
 
 class Seat(threading.local):
-    """What a worker keeps between batches: the edge that it has flown last."""
+    """What a worker keeps between batches: the edge that it flew last."""
 
     task: Task | None = None
     flights: Flights | None = None
@@ -475,15 +476,15 @@ SEAT = Seat()
 
 
 def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
-    """Results of some samples of an edge, counted in a worker."""
+    """Counts of outcomes for some samples of an edge, in a worker."""
     if SEAT.flights is None or SEAT.task is None or not _same(SEAT.task, task):
         SEAT.task, SEAT.flights = task, _flights(sent.load(), task)
     return SEAT.flights.count(task.spread, task.seed, samples)
 
 
 def _same(one: Task, two: Task) -> bool:
-    """Whether two tasks are of one edge, flown alike, and nodes are called the same: in another
-    graph of the study they may not be."""
+    """Whether two tasks concern the same edge under the same conditions, with the same keys of
+    nodes, which may differ between graphs of one study."""
     known = zip(one.goals, two.goals, strict=False)
     same = len(one.goals) == len(two.goals) and all(
         a[:2] == b[:2] and np.array_equal(a.pose, b.pose) for a, b in known

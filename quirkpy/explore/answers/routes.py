@@ -1,10 +1,10 @@
-"""`Routes`: the cheapest ways through a graph.
+"""`Routes`: cheapest routes through a graph.
 
-What a step costs in energy depends on the step before: switching changes the potential energy from
-that of the joints and the potential that hold and act there, not of those under which the shape was
-first reached; and joints that take hold and let go may draw energy, so that it matters which of
-them hold.  So a route is followed over (node, what holds it, energy stored on arrival), and not
-over nodes alone."""
+The energy of a step depends on the step before.  Switching changes the potential energy from that
+under the joints and potential of the step before, which need not be those under which the shape was
+first reached; and since joints may draw energy when they take hold or let go, it matters which
+joints hold.  So the state of the search is (node, joints that hold, energy stored on arrival), not
+the node alone."""
 
 from __future__ import annotations
 
@@ -30,10 +30,11 @@ SAME_ENERGY = 1e-12
 
 
 class Step(NamedTuple):
-    """An edge as a step of routes: where it leads, by which outcome, what it costs whatever comes
-    before (see `price`) and after what its source was first reached with; the potential energy once
-    its selection is made, and at its end [J], and in which way its target is then held, by number
-    (see `Routes.holds`): all zero where the cost knows no energy."""
+    """An edge as a step of routes: its target and outcome; its cost apart from what depends on the
+    step before (see `price`), and the cost from the state in which its source was first reached;
+    the potential energy after the selection and at the end [J]; and the number of the way in which
+    its target is then held (see `Routes.holds`).  Energies and number are zero for costs other than
+    energy."""
 
     edge: Any
     target: str
@@ -45,13 +46,13 @@ class Step(NamedTuple):
     held: int = 0
 
     def after(self, stored: float) -> float:
-        """The cost of the step where so much energy is stored before [J]."""
+        """The cost of the step if so much energy is stored before it [J]."""
         return self.price + max(0.0, self.start - stored)
 
 
 def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
-    """Edges that lead somewhere else: source, target, edge and the first outcome that leads there;
-    where several outcomes are possible only when asked."""
+    """Edges that lead to another node: source, target, edge, and the first outcome that leads
+    there; edges with several targets only if asked for."""
     for edge in graph.edges:
         if edge.kind == "moved" or (edge.kind == "ambiguous" and ambiguous):
             seen = {edge.source, None}
@@ -62,9 +63,9 @@ def steps(graph: Graph, ambiguous: bool) -> Iterator[tuple[str, str, Any, Any]]:
 
 
 class Label(NamedTuple):
-    """A way to a node: what it has cost, the energy stored there [J] (None: that with which the
-    node was first reached), the node, the last step, the label before it, and in which way the node
-    is held (see `Routes.holds`)."""
+    """A partial route (in the sense of label setting): its cost, the energy stored at its end [J]
+    (None: as when the node was first reached), the node, the last step, the label before it, and
+    the number of the way in which the node is held (see `Routes.holds`)."""
 
     cost: float
     stored: float | None
@@ -75,11 +76,11 @@ class Label(NamedTuple):
 
     @property
     def place(self) -> tuple[str, int]:
-        """The node, and in which way it is held."""
+        """The node, and the number of the way in which it is held."""
         return self.node, self.held
 
     def way(self) -> list[Label]:
-        """The labels on the way, the first one first."""
+        """All labels along the route, from the first one."""
         out, label = [], self
         while label.before is not None:
             out.append(label)
@@ -87,16 +88,16 @@ class Label(NamedTuple):
         return [label, *reversed(out)]
 
     def nodes(self) -> list[str]:
-        """The nodes on the way, the first one first."""
+        """All nodes along the route, from the first one."""
         return [label.node for label in self.way()]
 
     def steps(self) -> list[Step]:
-        """The steps on the way."""
+        """All steps along the route."""
         return [label.step for label in self.way() if label.step is not None]
 
 
 class Routes:
-    """All steps of a graph, priced by one cost, and the cheapest ways along them."""
+    """All steps of a graph with costs, and searches for the cheapest routes."""
 
     def __init__(self, graph: Graph, cost: Any, ambiguous: bool) -> None:
         check_cost(cost)
@@ -120,7 +121,7 @@ class Routes:
 
     # --- steps ------------------------------------------------------------------------------------
     def _step(self, cost: Any, edge: Edge, target: str, outcome: Outcome, value: float) -> Step:
-        """An edge as a step, priced."""
+        """An edge as a step with costs."""
         if cost != "energy":
             return Step(edge, target, outcome, value, value)
         first = value + max(0.0, outcome.switching)
@@ -133,22 +134,22 @@ class Routes:
         return Step(edge, target, outcome, value, first, start, end, held)
 
     def cost_of(self, step: Step, stored: float | None, held: int) -> float:
-        """What a step costs from so much energy stored [J] (None: as when its source was first
-        reached) and in a way in which that is held."""
+        """The cost of a step, given the energy stored before it [J] (None: as when its source was
+        first reached) and the number of the way in which its source is held."""
         if stored is None:
             return step.first
         return max(0.0, step.after(stored) + self._more(step, held))
 
     def _more(self, step: Step, held: int) -> float:
-        """The energy by which the joints of a step draw more [J] than where its source is held as
-        when it was first reached."""
+        """The additional energy that joints draw in a step [J], compared with a source held as when
+        it was first reached."""
         key = id(step.edge), held
         if held and key not in self._drawn:
             self._drawn[key] = drawn_more(self.graph, step.edge, self.holds[held])
         return self._drawn[key] if held else 0.0
 
     def on(self, label: Label, step: Step) -> Label:
-        """A way that goes on by a step."""
+        """A label extended by a step."""
         cost = label.cost + self.cost_of(step, label.stored, label.held)
         return Label(cost, step.end, step.target, step, label, step.held)
 
@@ -163,10 +164,10 @@ class Routes:
         again: bool = False,
     ) -> Label | None:
         """The cheapest continuation to the goal of routes that have reached one node, by label
-        setting: a label is dropped where another at its node, held in the same way, has cost no
-        more and left no less energy.  without: nodes that may not be passed; never_next: nodes to
-        which the first step may not lead; again: whether a node may be passed twice where it is
-        held in two ways."""
+        setting.  A label is discarded if another one at the same node, held in the same way, has
+        cost no more and left no less energy. without: excluded nodes; never_next: nodes to which
+        the first step must not lead; again: whether a node may be passed twice, held in two
+        ways."""
         count = itertools.count()
         queue = [(label.cost, next(count), label) for label in begun]
         roots = {id(label) for _, _, label in queue}
@@ -191,8 +192,8 @@ class Routes:
         return None
 
     def along(self, nodes: Sequence[str]) -> list[Label]:
-        """The routes along a row of nodes that are best, of those that end held in the same way, in
-        cost or in energy left."""
+        """The Pareto-optimal routes along a sequence of nodes, in cost and energy left, for each
+        way in which the last node may be held."""
         labels = [Label(0.0, None, nodes[0])]
         for node in nodes[1:]:
             every = [
@@ -210,8 +211,8 @@ class Routes:
         return labels
 
     def best(self, start: str, goal: str, k: int) -> list[Label]:
-        """The k cheapest routes without loops, one for each row of nodes (Yen 1971, with ways along
-        rows as roots)."""
+        """The k cheapest routes without loops, one for each sequence of nodes (Yen 1971, with
+        routes along a sequence as roots)."""
         found: list[Label] = []
         first = self.cheapest([Label(0.0, None, start)], goal, again=True)
         known: dict[tuple[str, ...], Label] = {} if first is None else {tuple(first.nodes()): first}
@@ -233,8 +234,8 @@ class Routes:
         return found
 
     def front(self, start: str, goal: str) -> list[Label]:
-        """All routes by energy that no other beats in both energy and time, cheapest first (label
-        setting, Martins 1984); what rounding makes of one energy is the same."""
+        """All Pareto-optimal routes in energy and time, cheapest first (label setting, Martins
+        1984); energies that differ by rounding are equal."""
         study, count = self.graph.study, itertools.count()
         queue: list[Any] = [(0.0, 0.0, next(count), Label(0.0, None, start))]
         settled: dict[tuple[str, int], list[tuple[float, float]]] = {}
@@ -261,8 +262,8 @@ class Routes:
 
 
 def drawn_more(graph: Graph, edge: Edge, arrivals: Sequence[Arrival]) -> float:
-    """What the joints of an edge draw more [J] where its source was reached in one of some ways
-    than where that was reached first."""
+    """The additional energy that the joints of an edge draw [J] if its source is reached in one of
+    several ways, compared with the way in which it was first reached."""
     if not arrivals or not has_costs(graph.study):
         return 0.0
     node, choice = graph.nodes[edge.source], edge.selection
@@ -271,8 +272,8 @@ def drawn_more(graph: Graph, edge: Edge, arrivals: Sequence[Arrival]) -> float:
 
 
 def cheapest(graph: Graph, cost: Any, ambiguous: bool) -> networkx.DiGraph:
-    """The cheapest step between every two nodes, first in canonical order where several cost the
-    same; by energy, where each is made after whatever costs most."""
+    """The cheapest step between each two nodes, the first in canonical order among equals; for
+    energy, each step after the most expensive predecessor."""
     import networkx
 
     routes, out = Routes(graph, cost, ambiguous), networkx.DiGraph()

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import replace
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -22,6 +22,14 @@ from quirkpy.parts.part import parts_within
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
+
+#: What a system as written is in truth, where numbers differ from sample to sample.
+Vary: TypeAlias = Callable[[Multibody], Multibody]
+
+
+def as_written(system: Multibody) -> Multibody:
+    """The system itself."""
+    return system
 
 
 def assemble(
@@ -43,11 +51,12 @@ def assemble(
 
 
 def lock_in_range(
-    study: Scope, state: State, held: tuple[Link, ...], met: Iterable[int] = ()
-) -> tuple[tuple[Link, ...], Catch]:
+    study: Scope, state: State, held: tuple[Link, ...], met: Iterable[int] = (),
+    vary: Vary = as_written,
+) -> tuple[tuple[Link, ...], Catch]:  # fmt: skip
     """Further links: locks on the pairs in range, and on those that an event has found so, as a
     set; or one after the other, as far as they fit, where they do not all.  The state on all of
-    them.
+    them.  vary: what a system made of them is in truth.
 
     Taking hold may bring further pairs into range.
     """
@@ -55,7 +64,7 @@ def lock_in_range(
     caught, tried = Catch(state, 0.0, np.zeros(2)), {link.pair for link in held}
     first = [firmest(study, *at) for at in study.in_range(state, met) if at[0] not in tried]
     together = [link for link in first if link is not None]
-    fits = caught_by(study, [*held, *together], state) if len(together) > 1 else None
+    fits = caught_by(study, [*held, *together], state, vary) if len(together) > 1 else None
     if fits is not None:
         new, caught = together, fits
         tried |= {link.pair for link in together}
@@ -66,7 +75,7 @@ def lock_in_range(
         pair, roll = near[0]
         tried.add(pair)
         link = firmest(study, pair, roll)
-        fits = None if link is None else caught_by(study, [*held, *new, link], caught.state)
+        fits = None if link is None else caught_by(study, [*held, *new, link], caught.state, vary)
         if link is not None and fits is not None:
             new.append(link)
             caught = add_catch(caught, fits)
@@ -86,10 +95,12 @@ def firmest(study: Scope, pair: int, roll: int) -> Link | None:
     return None if option is None else Link(pair, roll, option.label)
 
 
-def caught_by(study: Scope, links: Sequence[Link], state: State) -> Catch | None:
+def caught_by(
+    study: Scope, links: Sequence[Link], state: State, vary: Vary = as_written
+) -> Catch | None:
     """The state on the joints of some links, or None where they cannot all be met."""
     universe = Multibody(*study.system.parts, candidates=parts_of(study, links, state), start=state)
-    return caught_in(holding_system(study, universe, links))
+    return caught_in(vary(holding_system(study, universe, links)))
 
 
 def parts_of(study: Scope, links: Iterable[Link], state: State | None = None) -> list[Any]:

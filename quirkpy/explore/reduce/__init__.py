@@ -1,1 +1,1 @@
-"""Which runs speak for others: clusters, rigid poses, symmetry; nodes that are known."""
+"""Reductions: results that follow from other runs, or without any; and the list of known nodes."""

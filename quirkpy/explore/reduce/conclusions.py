@@ -1,4 +1,4 @@
-"""What may be concluded about a choice from what it holds together, before anything moves."""
+"""Outcomes of choices that follow from the rigid clusters which they form, without a simulation."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ CERTAIN_RANK = 1e-6
 
 @dataclass(frozen=True, eq=False)
 class Place:
-    """A node as reductions see it: its open pairs and their turns, which of them are in range,
-    which lie exactly on each other, and what each may become."""
+    """A node in the form that reductions use: its open pairs with their turns, which of them are in
+    range, which are closed exactly, and the options of each."""
 
     node: Node
     pairs: list[tuple[int, int]]
@@ -67,7 +67,7 @@ class Place:
 
 
 def place_of(study: Scope, node: Node) -> Place:
-    """A node as reductions see it."""
+    """The `Place` of a node."""
     pairs = study.open_pairs(node)
     near = {pair for pair, _ in study.in_range(node.state)}
     gaps = [_gap(study, node.state, pair, roll) <= EQUAL for pair, roll in pairs]
@@ -75,7 +75,7 @@ def place_of(study: Scope, node: Node) -> Place:
 
 
 def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
-    """How far the frames of a pair are from lying on each other [m] or [rad]."""
+    """The distance between the frames of a pair [m] or [rad]."""
     p = study.pairs[pair]
     one, two = study.sensors[p.one].site, mating_frame(study.sensors[p.two], study.rolls(p)[roll])
     (here, mine), (there, other) = frame_of(one, state), frame_of(two, state)
@@ -83,7 +83,7 @@ def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
 
 
 def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
-    """Point and axes, as columns, of a site in N."""
+    """Point and axes (as columns) of a site in N."""
     rows = {name: k for k, name in enumerate(state.bodies)}
     y = state_rows(state.r, state.q, state.v, state.omega)
     at = sites_along(y[None], np.arange(1), sites_of([site], rows, len(rows)))[0, 0]
@@ -93,12 +93,12 @@ def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
 # --- what follows from it -------------------------------------------------------------------------
 @dataclass(frozen=True, eq=False)
 class Rules:
-    """What may be concluded in a study from what a choice holds together.
+    """Which conclusions are valid in a study.
 
-    closes: selections that differ only in how rigid clusters are held together move alike; hinges:
-    hinges within one need not be told apart either; weighs: energies do not depend on what is
-    joined; decides: nothing but these is asked of a choice in which nothing moves; sights: what
-    stands in a cone at a node, by number."""
+    closes: selections that differ only in how rigid clusters are locked together have the same
+    motion; hinges: neither do hinges within a cluster matter; weighs: energies do not depend on
+    which joints act; decides: a choice in which nothing can move has no further criteria to meet;
+    sights: violated cones at each node, by number."""
 
     study: Scope
     closes: bool
@@ -112,7 +112,7 @@ class Rules:
 
     @classmethod
     def of(cls, study: Scope, symmetry: Symmetry) -> Rules:
-        """The rules that hold for a study."""
+        """The rules that are valid for a study."""
         sprung = symmetry.sprung
         own = any(isinstance(part, BaseJoint) for part in study.system.parts)
         rules = study.safety
@@ -130,7 +130,7 @@ class Rules:
         )
 
     def close_form(self, place: Place, form: Form) -> tuple[Form, tuple[Link, ...]]:
-        """The form with everything locked within its rigid clusters, and what these pairs were
+        """The form in which all pairs within rigid clusters are locked, and what these pairs were
         before."""
         study, labels = self.study, list(form[0])
         chosen = [
@@ -153,8 +153,8 @@ class Rules:
     def _lock_within(
         self, place: Place, k: int, option: Option, of: Mapping[str, Any]
     ) -> str | None:
-        """The option that locks the k-th pair of a place, where that lies within one rigid cluster
-        and changes nothing; else None."""
+        """The locking option of pair k of a place if it lies within one rigid cluster and locking
+        it changes nothing; else None."""
         pair = place.pairs[k][0]
         one, two = self.study.ends(pair)
         holds = option.traits.holds
@@ -165,8 +165,9 @@ class Rules:
         return next((o.label for o in options if o.traits.holds == "as one"), None)
 
     def _stands(self, place: Place, chosen: Sequence[Any], of: dict[str, str]) -> bool:
-        """Whether rigid clusters are all one, or hinges between them leave nothing to move, to
-        first order: where these hold more than that, or are other joints, nothing is concluded."""
+        """Whether all bodies form one rigid cluster, or hinges between clusters leave no freedom to
+        first order.  With other joints, or hinges that hold only at higher order, no conclusion is
+        drawn: False."""
         names = [name for name in dict.fromkeys(of.values()) if name != of.get("ground")]
         free = len(names) - (0 if self.grounded else 1)
         if free == 0:
@@ -190,7 +191,7 @@ class Rules:
         return clusters(self.study.names, (self.study.ends(place.pairs[k][0]) for k in locked))
 
     def _in_sight(self, node: Node) -> Violation | None:
-        """What is violated at a node by where bodies are, if anything is."""
+        """The violation at a node that follows from positions of bodies alone, if there is one."""
         if node.number not in self.sights:
             asked = [rule for rule in self.study.safety if rule.traits.sees == "poses"]
             found = judge(asked, stand(self.standing.at(node.state))).violation if asked else None
@@ -198,8 +199,8 @@ class Rules:
         return self.sights[node.number]
 
     def energies(self, state: State) -> dict[str | None, float]:
-        """The energy of every potential at a pose, and that of what always acts, under None [J];
-        nothing where they depend on what is joined, or one cannot be asked here."""
+        """The energy of every potential at a pose, and under None that of the forces which always
+        act [J]; empty if energies depend on joints, or cannot be evaluated here."""
         if not self.weighs:
             return {}
         system = self.standing.at(state)
@@ -218,8 +219,8 @@ class Rules:
         }
 
     def stored_energy(self, node: Node, energies: dict[str | None, float]) -> float:
-        """The energy of what holds and acts at a node [J], before the first potential nothing but
-        what always does."""
+        """The potential energy [J] of joints and potential at a node; before the first potential
+        acts only that of the forces which always act."""
         if energies:
             return energies[None] + (0.0 if node.potential is None else energies[node.potential])
         return float(
@@ -229,8 +230,8 @@ class Rules:
     def conclude(
         self, place: Place, form: Form, choice: Choice, energies: dict[str | None, float]
     ) -> Record | None:
-        """The record of a choice that holds everything together as one body, or lets parts of it
-        come apart."""
+        """The record of a choice that joins everything into one rigid body, or that lets pieces
+        separate."""
         study = self.study
         if not self.decides:
             return None
@@ -256,8 +257,8 @@ class Rules:
     def _standing(
         self, node: Node, links: tuple[Link, ...], choice: Choice, work: float, energy: float
     ) -> Record:
-        """The record of a choice that holds all bodies together as one, which stays where it is;
-        work of switching and energy there [J]."""
+        """The record of a choice that makes all bodies one rigid body, which stays at rest, with
+        the work of switching and the energy [J]."""
         study = self.study
         outcome = Outcome(
             "stayed", None, STANDS, switching=work, holding=holding(study, choice),
@@ -268,8 +269,8 @@ class Rules:
         return Record((outcome,), (node_record(there),))
 
     def _separation(self, place: Place, joined: Sequence[int], work: float) -> Record | None:
-        """The record of a choice that lets bodies come apart, where safety forbids that; else
-        None; work of switching [J]."""
+        """The record of a choice that lets bodies separate although safety forbids it, with the
+        work of switching [J]; else None."""
         study = self.study
         if not any(map(forbids_parting, study.safety)):
             return None
@@ -281,8 +282,8 @@ class Rules:
 
 
 def loose_among(study: Scope, pairs: Iterable[int]) -> tuple[str, ...]:
-    """The bodies of the piece that is loose where nothing but some pairs holds bodies together;
-    none where these are one piece."""
+    """The bodies of the loose piece if some pairs are the only joints between bodies; empty if all
+    bodies hang together."""
     held = clusters(study.names, (study.ends(pair) for pair in pairs))
     pieces = sort_by_size(
         tuple(n for n in study.names if held[n] == one) for one in dict.fromkeys(held.values())
@@ -291,8 +292,8 @@ def loose_among(study: Scope, pairs: Iterable[int]) -> tuple[str, ...]:
 
 
 def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
-    """What a hinge makes of the motion of a body, its velocity at the middle of all and its angular
-    velocity (6,), that its two bodies must have in common (6, 6)."""
+    """The Pfaffian constraint of a hinge: the matrix (6, 6) that maps a body's velocity (of the
+    common centre) and angular velocity to what must agree for the two bodies of the hinge."""
     site, state = study.sensors[study.pairs[pair].one].site, place.node.state
     (point, axes), (at, axis, _) = frame_of(site, state), hinge.placed(site)
     middle, u = state.r.mean(axis=0), axes @ axis
@@ -305,12 +306,12 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
 
 
 def _acts_after_motion(rule: Safety) -> bool:
-    """Whether a rule forbids nothing before something moves, beside that bodies come apart."""
+    """Whether a rule forbids nothing before a motion begins, except that bodies separate."""
     return forbids_parting(rule) or type(rule).before is Safety.before
 
 
 def _all_lock(study: Scope) -> bool:
-    """Whether all sensors that notice each other have an option that holds them together."""
+    """Whether every pair of sensors that accept each other has a locking option."""
     joined = {
         frozenset(p[:2]) for p in study.pairs if any(option.joins for option in study.options_of(p))
     }

@@ -1,11 +1,11 @@
-"""`Holdings`: what holds the faces that stand open at a node, and when two nodes of one shape are
-held alike.
+"""`Holdings`: the joints at open faces of a node, and when two nodes of one shape are equivalent in
+this respect.
 
-Pairs in range can be chosen anew, so what holds them at a node is no part of it.  A link whose
-faces stand open is: it can be kept or let go, and no other joint can take its place there.  The
-same body may hang on either of two others, at an edge that all three share, in one and the same
-pose; then different things can be chosen, and different things come of it, unless whatever may be
-chosen holds these two others together."""
+Pairs in range can be selected anew, so their present joints are no part of a node.  A link at open
+faces is: it can be kept or released, but no other joint can be selected there.  For instance, one
+body may hang on either of two others, at an edge that all three share, in the same pose.  The
+available choices and their outcomes then differ, unless every choice keeps these two others
+together."""
 
 from __future__ import annotations
 
@@ -40,20 +40,20 @@ SAME_LINE = 2.0
 
 
 class Holdings:
-    """What holds nodes of a study open."""
+    """Open links of the nodes of a study."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
         self._sensors: dict[tuple[int, int, int], dict[int, int] | None] = {}
 
     def open(self, node: Node) -> frozenset[Link]:
-        """The links of a node whose faces are not in range."""
+        """The links of a node whose pairs are not in range."""
         near = {pair for pair, _ in self.study.in_range(node.state)}
         return frozenset(link for link in node.links if link.pair not in near)
 
     def are_equivalent(self, one: Node, two: Node) -> bool:
-        """Whether two nodes of one shape are held alike, after some exchange of bodies that carries
-        the one pose onto the other."""
+        """Whether two nodes of one shape have equivalent open links under some exchange of bodies
+        that maps one pose onto the other."""
         counts = [len(self.open(node)) for node in (one, two)]
         if counts[0] != counts[1] or not counts[0]:
             return counts[0] == counts[1]
@@ -65,8 +65,8 @@ class Holdings:
         )
 
     def matching(self, exchange: Exchange, one: Node, two: Node) -> Matching | None:
-        """Which open link of another node stands for each of one, after an exchange of bodies that
-        carries the one pose onto the other; None where the two are not held alike."""
+        """For each open link of one node the equivalent link of another, under an exchange of
+        bodies that maps one pose onto the other; None if there is no such assignment."""
         before = sorted(self.open(one))
         mine, theirs = [self.symmetry.link(exchange, link) for link in before], self.open(two)
         carried = [link for link in mine if link is not None]
@@ -85,12 +85,12 @@ class Holdings:
     # --- exchanges --------------------------------------------------------------------------------
     @cached_property
     def symmetry(self) -> Symmetry:
-        """Which modules are alike, and what sensors become under exchanges."""
+        """The exchanges of bodies and sensors."""
         return Symmetry(self.study)
 
     def _exchange(self, to: Sequence[int], ways: Sequence[int]) -> Exchange | None:
-        """The exchange of bodies with given turns of their own, without asking forces; None where a
-        sensor has no counterpart."""
+        """The exchange of bodies with given turns, without regard to forces; None if a sensor has
+        no counterpart."""
         turns = self.study.shapes.turns
         sensors = {k: k for k, sensor in enumerate(self.study.sensors) if sensor.site.body.fixed}
         for a, (b, way) in enumerate(zip(to, ways, strict=True)):
@@ -102,7 +102,7 @@ class Holdings:
         return Exchange(tuple(to), own, sensors, {})
 
     def _map_sensors(self, a: int, b: int, way: int) -> dict[int, int] | None:
-        """Which sensor of body b each of body a becomes."""
+        """For each sensor of body a its counterpart on body b."""
         key = a, b, way
         if key not in self._sensors:
             turn = rotate(np.broadcast_to(self.study.shapes.turns[b][way], (3, 4)), np.eye(3)).T
@@ -116,8 +116,8 @@ class Holdings:
         return Rules.of(self.study, self.symmetry)
 
     def _the_same_to_all(self, node: Node, mine: Sequence[Link], swap: Matching) -> bool:
-        """Whether the same comes of every choice at a node, whether it is held by some links or by
-        others in place of some of these."""
+        """Whether every choice at a node has the same outcome when some of its links are replaced
+        by others."""
         if not (self._rules.closes and self._rules.hinges):
             return False
         if not all(self._one_hinge(node.state, *both) for both in swap.items()):
@@ -127,9 +127,9 @@ class Holdings:
     def _choices(
         self, node: Node, mine: Sequence[Link], swap: Matching
     ) -> Iterator[Mapping[Link, bool] | None]:
-        """For every selection at a node the links that it makes, and whether each is a lock; None
-        for one that is tried where some links hold, and not where those in their place do.  Hinges
-        come before locks."""
+        """For every selection at a node its links, and whether each is a lock; None for a selection
+        that is possible with the given links but not with their replacements.  Hinges come before
+        locks."""
         study = self.study
         stands = replace(node, links=tuple(sorted(mine)))
         pairs, sets = study.open_pairs(stands), study.sets(stands)
@@ -158,8 +158,8 @@ class Holdings:
                 }
 
     def _agree(self, chosen: Mapping[Link, bool] | None, swap: Matching) -> bool:
-        """Whether a selection comes to the same with other links in place of some: those bodies
-        that they exchange are locked together, or all comes apart both ways."""
+        """Whether a selection has the same outcome with the replaced links: the bodies between
+        which they move are locked together, or in both cases everything separates."""
         if chosen is None:
             return False
         ends = self.study.ends
@@ -176,8 +176,8 @@ class Holdings:
         return self._come_apart(chosen, swap)
 
     def _come_apart(self, chosen: Mapping[Link, bool], swap: Matching) -> bool:
-        """Whether safety forbids that bodies part, and they do under a selection, with other links
-        in place of some and without."""
+        """Whether safety forbids separation, and a selection leads to it both with the links and
+        with their replacements."""
         ends = self.study.ends
         apart = any(map(forbids_parting, self.study.safety))
         held = (
@@ -189,10 +189,10 @@ class Holdings:
         )
 
     def _one_hinge(self, state: State, one: Link, two: Link) -> bool:
-        """Whether two links are hinges of one body about one line between the same two ends of its
-        motion, which cost the same: the faces of either, shut, lie within how far the other opens.
-        There sensors meet and lock, whichever hinge holds. (Two boxes that touch along an edge
-        alone have two pairs of faces there, for one and the same hinge.)"""
+        """Whether two links are hinges of one body about the same line, between the same two end
+        positions and at equal cost: the closed position of each lies within the range of the other.
+        Sensors then meet and lock alike for both. (Two boxes that touch along one edge have two
+        pairs of faces there, for the same hinge.)"""
         if not all(self._locks_when_shut(link) for link in (one, two)):
             return False
         costs = [self._option(link).costs for link in (one, two)]
@@ -212,18 +212,18 @@ class Holdings:
         return opposite and _within(other, shut, far, near) and _within(shut, other, away, near)
 
     def _locks_when_shut(self, link: Link) -> bool:
-        """Whether the faces of a link lock where they meet; else they are held by what lets them go
-        on moving."""
+        """Whether the faces of a link lock when they meet; otherwise a joint holds them that leaves
+        them free to move."""
         held = firmest(self.study, link.pair, link.roll)
         return self.study.on_contact == "lock" and held is not None and locks(self.study, held)
 
     def _option(self, link: Link) -> Option:
-        """How a link holds."""
+        """The option of a link."""
         return self.study.option(self.study.pairs[link.pair], link.option)
 
     def _span(self, state: State, link: Link) -> tuple[Floats, Floats, tuple[float, float]] | None:
-        """Point and axis in N of a hinge, and how far the second body may turn from here [rad]:
-        back, until its faces are shut, and on."""
+        """Point and axis in N of a hinge, and its range from the present pose [rad]: back to where
+        its faces close, and forward."""
         pair, option = self.study.pairs[link.pair], hinge_of(self._option(link))
         if option is None:
             return None
@@ -241,12 +241,11 @@ class Holdings:
 def _turning_range(
     ends: tuple[str, str], body: str, sense: float, ways: tuple[float, float]
 ) -> tuple[float, float]:
-    """How far one of the two bodies of a hinge may turn beside the other about an axis of either
-    sense, back and on."""
+    """The range of a hinge about an axis of either sense, backward and forward."""
     sign = sense if ends[1] == body else -sense
     return sign * ways[0], sign * ways[1]
 
 
 def _within(angle: float, one: float, two: float, near: float) -> bool:
-    """Whether an angle lies between two others, or beyond them by no more than so much [rad]."""
+    """Whether an angle lies in an interval, extended by a tolerance [rad]."""
     return min(one, two) - near <= angle <= max(one, two) + near

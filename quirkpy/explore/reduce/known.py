@@ -15,10 +15,12 @@ from quirkpy.maths.types import Floats
 #: Poses of which no number differs by more than this share of the tolerance are one shape as they
 #: stand.
 SURELY = 0.125
+#: So many records are remembered at once, with the nodes that they describe.
+REMEMBERED = 2048
 
 
 class Known:
-    """The nodes found so far, by shape and by what holds open what is not in range."""
+    """The nodes found so far, indexed by shape and by their open links."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
@@ -28,9 +30,22 @@ class Known:
         self.holdings = Holdings(study)
         self.prints: Floats = np.zeros((0, 0))
         self.near_misses: list[tuple[str, str, float]] = []
+        self.told: dict[Any, Node] = {}
 
     def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
-        """The node that a record describes, and whether it is a new one."""
+        """The node that a record describes, and whether it is a new one: the first that it matches,
+        so that the same record describes the same node ever after."""
+        key = tuple(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
+        if key in self.told:
+            return self.told[key], False
+        node, new = self._find(record)
+        if len(self.told) == REMEMBERED:
+            self.told.clear()
+        self.told[key] = node
+        return node, new
+
+    def _find(self, record: dict[str, Any]) -> tuple[Node, bool]:
+        """The node that a record describes which is not remembered, and whether it is a new one."""
         node = node_of(record, len(self.nodes), self.study.system.bodies)
         pose, misses = poses_of(node.state.r, node.state.q), []
         mine, tolerance = self.shapes.fingerprint(pose)[None], self.shapes.tolerance

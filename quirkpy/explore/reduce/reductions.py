@@ -1,10 +1,11 @@
-"""Reductions: which runs need not be made, because others speak for them, exactly.
+"""Reductions: exact results for choices that need no run of their own.
 
-A run sees mass properties, shapes, joints, forces and a pose modulo motions that forces do not
-notice.  So every choice at a node is brought into a normal form, at the first node whose pose is
-the same to the dynamics: its rigid clusters are locked in full, and of all choices that symmetries
-of the pose carry onto each other the first one stands for all.  Only that is simulated; what comes
-of it is carried back.  Nothing here depends on which run was finished first."""
+The outcome of a run depends on mass properties, shapes, joints, forces, and the pose up to motions
+under which the forces are invariant.  So every choice at a node is mapped to a normal form, at the
+first node whose pose is equivalent for the dynamics: rigid clusters are locked completely, and
+among all choices that symmetries of the pose map onto each other the first in order is taken.  Only
+this one is simulated, and its record is mapped back.  The result does not depend on the order in
+which runs finish."""
 
 from __future__ import annotations
 
@@ -34,7 +35,7 @@ from quirkpy.rest.reason import Reason, told
 
 
 def select_reductions(value: Any) -> frozenset[Reduction]:
-    """The reductions that a user wants: True for all of them, False for none, or some by name."""
+    """The reductions that a user asks for: all (True), none (False), or some by name."""
     every: tuple[Reduction, ...] = get_args(Reduction)
     if isinstance(value, bool):
         return frozenset(every if value else ())
@@ -51,8 +52,8 @@ def select_reductions(value: Any) -> frozenset[Reduction]:
 
 # --- what is carried ------------------------------------------------------------------------------
 class Mover(NamedTuple):
-    """A carrier from one place to another: where its open pairs come to stand, what their options
-    are called there, and what is called so there."""
+    """A carrier between two places as a map of choices: of their open pairs, of the labels of their
+    options, and of the names of parts."""
 
     carrier: Carrier
     at: tuple[int, ...]
@@ -60,7 +61,7 @@ class Mover(NamedTuple):
     named: tuple[dict[str, str], ...]
 
     def __call__(self, form: Form) -> Form | None:
-        """What a form becomes; None where its potential becomes none."""
+        """The image of a form; None if its potential has none."""
         potential = self.carrier.exchange.potentials.get(form[1])
         if potential is None:
             return None
@@ -70,15 +71,15 @@ class Mover(NamedTuple):
         return tuple(labels), potential
 
     def inverse(self, form: Form) -> Form:
-        """The form that becomes this one."""
+        """The form whose image is this one."""
         labels = tuple(named[form[0][at]] for named, at in zip(self.named, self.at, strict=True))
         return labels, self.carrier.exchange.sources[form[1]]
 
 
 class AnswerPlan(NamedTuple):
-    """How a form at a place is answered: the form that is run for it; what carries that onto this
-    one, where it is another; which pairs were locked beyond what the form says: pair, turn and
-    option; and by which reductions."""
+    """How the result for a form at a place is obtained: the form that is simulated; the mover from
+    there to this form, if they differ; the pairs that were locked in addition: pair, turn and
+    option; and the reductions that were used."""
 
     run: Form
     mover: Mover | None
@@ -88,8 +89,8 @@ class AnswerPlan(NamedTuple):
 
 @dataclass(eq=False)
 class Base:
-    """The first node with a pose, and the potentials for which it speaks: what carries it onto
-    itself, a fingerprint, and how its forms are answered, as far as that has been worked out."""
+    """The first node with a pose, and the potentials that it represents: the movers of the pose
+    onto itself, a fingerprint, and the answer plans of its forms so far."""
 
     place: Place
     potentials: frozenset[str]
@@ -99,9 +100,9 @@ class Base:
 
 
 class NodeBases(NamedTuple):
-    """A node as a place; for every potential the base that speaks for it, and what carries that
-    here; the energies of all potentials and, under None, of what always acts [J], where they depend
-    on nothing else."""
+    """A node as a place; for every potential its base and the mover from there; and the energies of
+    all potentials and, under None, of the forces that always act [J], where they depend on the pose
+    alone."""
 
     place: Place
     bases: dict[str, tuple[Base, Mover | None]]
@@ -109,8 +110,9 @@ class NodeBases(NamedTuple):
 
 
 class Ticket(NamedTuple):
-    """What is asked at a node, and what answers it: a run, by node and choice, and what carries its
-    record over (None: it is its own); or a record, where no run is needed."""
+    """A choice at a node and the source of its result: either a run, by node and choice, with the
+    function that maps its record (None: it is the record itself); or a record, if no run is
+    needed."""
 
     at: Node
     asked: Choice
@@ -122,26 +124,26 @@ class Ticket(NamedTuple):
 
     @property
     def key(self) -> tuple[str, str]:
-        """The key of the run in the journal: id of its node, and choice."""
+        """The key of the run in the journal: node id and choice."""
         return self.node.id, self.choice.key
 
     @property
     def own_run(self) -> Ticket:
-        """The ticket answered by a run of its own."""
+        """A ticket that is answered by its own run."""
         return Ticket(self.at, self.asked, self.at, self.asked)
 
     def answer(self, record: Record) -> Record | None:
-        """What a record of the run says about the choice; None where it names what cannot be
-        told of another."""
+        """The result for the choice from the record of the run; None if a name in the record has no
+        image."""
         return record if self.carry is None else self.carry(record)
 
 
 class Reductions:
-    """Tickets for all choices at all nodes of an exploration, which are asked about in any order.
+    """Tickets for all choices at all nodes of an exploration, in any order of questions.
 
-    nodes: those found so far, in the order in which they were found.  everywhere: modules that only
-    cones tell apart share runs, each of which tells of all `images` of the cones; otherwise what is
-    exchanged keeps the cones."""
+    nodes: those found so far, in order of discovery. everywhere: modules that differ only by cones
+    share runs, and each run records all `images` of the cones; otherwise an exchange must map cones
+    onto cones."""
 
     def __init__(
         self,
@@ -176,8 +178,8 @@ class Reductions:
 
     # --- places -----------------------------------------------------------------------------------
     def _look_at(self, node: Node) -> None:
-        """Find the first node whose pose is the same to the dynamics, for every potential; it may
-        be this one."""
+        """Find for every potential the first node whose pose is equivalent for the dynamics; it may
+        be this node."""
         place, mark = place_of(self.study, node), self._fingerprint(node.state)
         found: dict[str, tuple[Base, Mover | None]] = {}
         for base, mover in self._carriers(place, mark) if "cache" in self.which else ():
@@ -194,7 +196,7 @@ class Reductions:
         self.seen.append(NodeBases(place, found, self.rules.energies(node.state)))
 
     def _carriers(self, place: Place, mark: Floats) -> Iterator[tuple[Base, Mover]]:
-        """Bases in order, and everything that carries them to a place."""
+        """All carriers from known bases to a place, with their bases, in order."""
         near = 10.0 * EQUAL * len(place.node.state.bodies)
         for base in self.bases:
             if abs(mark - base.mark).max(initial=0.0) <= near:
@@ -202,7 +204,7 @@ class Reductions:
                     yield base, mover
 
     def _fingerprint(self, state: State) -> Floats:
-        """Numbers that no exchange and no motion of the whole changes."""
+        """Invariants of a pose under exchanges and rigid motions."""
         r = state.r if self.symmetry.group == "none" else state.r - state.r.mean(axis=0)
         return np.array([np.linalg.norm(r[mine], axis=1).sum() for mine in self._alike])
 
@@ -213,8 +215,7 @@ class Reductions:
                 yield mover
 
     def _mover(self, one: Place, two: Place, carrier: Carrier) -> Mover | None:
-        """A carrier of poses as one of choices; None where what is in range or held does not
-        agree."""
+        """A carrier of poses as a map of choices; None if pairs in range or links do not agree."""
         if not self.images.cones and not self.cones.is_invariant(carrier.exchange):
             return None
         where = {pair: k for k, pair in enumerate(two.pairs)}
@@ -261,8 +262,8 @@ class Reductions:
         self, plan: AnswerPlan, mover: Mover | None, base: Node, here: Node, choice: Choice,
         record: Record,
     ) -> Record | None:  # fmt: skip
-        """The record of a run at a base, carried over to a choice at another node; None where it
-        does not answer for that."""
+        """The record of a run at a base mapped to a choice at another node; None if it does not
+        apply there."""
         exchanges = [on.carrier.exchange for on in (plan.mover, mover) if on is not None]
         asked = () if record.way is None else record.way.entering(self.cones.map_images(*exchanges))
         there = self._at_base(record.for_cones(asked), plan)
@@ -273,7 +274,7 @@ class Reductions:
         return self._name_piece(there, choice) if there is not None and renames else there
 
     def _plan(self, base: Base, form: Form) -> AnswerPlan:
-        """The normal form of a choice at the first of its nodes."""
+        """The normal form of a choice at its base."""
         closed, extra = (
             self.rules.close_form(base.place, form) if "clusters" in self.which else (form, ())
         )
@@ -291,7 +292,7 @@ class Reductions:
         return AnswerPlan(run, back, extra, (*by, "clusters") if extra else by)
 
     def _rank(self, base: Base, form: Form) -> tuple[int, ...]:
-        """The place of a form in canonical order."""
+        """The position of a form in the canonical order."""
         labels = (
             known.index(label) for known, label in zip(base.place.labels, form[0], strict=True)
         )
@@ -299,12 +300,12 @@ class Reductions:
 
     # --- records ----------------------------------------------------------------------------------
     def _at_base(self, record: Record, plan: AnswerPlan) -> Record | None:
-        """What a run says about another choice at its own node."""
+        """The result of a run for another choice at the same node."""
         there = record if plan.mover is None else self._carry_record(record, plan.mover)
         return self._strip_locks(there, plan.extra) if plan.extra and there is not None else there
 
     def _carry_record(self, record: Record, mover: Mover) -> Record | None:
-        """A record, carried; None where a reason names what cannot be."""
+        """The image of a record; None if a reason names a part without an image."""
         exchange = mover.carrier.exchange
         why = [self.names.translate(exchange, o.reason) for o in record.outcomes]
         rests = [
@@ -324,7 +325,7 @@ class Reductions:
         return Record(outcomes, tuple(reached))
 
     def _carry_outcome(self, exchange: Exchange, o: Outcome, reason: Reason) -> Outcome:
-        """An outcome with parts, contacts and leavings named as after an exchange."""
+        """The image of an outcome, with its parts, contacts and leavings."""
         bodies, pairs = self.study.system.bodies, self.names.of("pairs", exchange)
         named = [self.names.part(exchange, part) for part in o.parts]
         parts = tuple(named if o.reason == ENTERS else in_order(o.parts, named, bodies))
@@ -343,8 +344,7 @@ class Reductions:
     def _carry_node(
         self, mover: Mover, node: dict[str, Any] | None, reason: Reason | None
     ) -> dict[str, Any] | None:
-        """The record of a node, carried with its pose, links and potential; None where there is
-        none."""
+        """The image of the record of a node: pose, links and potential; None if it has none."""
         if node is None:
             return None
         carrier = mover.carrier
@@ -356,8 +356,8 @@ class Reductions:
         }  # fmt: skip
 
     def _name_piece(self, record: Record, choice: Choice) -> Record:
-        """A record that says of a choice which piece is loose as a run of its own would, where
-        several are as small."""
+        """A record that names the loose piece which a run of this choice itself would name, where
+        several pieces are equally small."""
         study = self.study
         joined = [study.numbers[name] for name, label in choice.joints
                   if study.option(study.pairs[study.numbers[name]], label).joins]  # fmt: skip
@@ -381,8 +381,8 @@ class Reductions:
         return Link(self.symmetry.pair(exchange, link.pair), link.roll, label)
 
     def _strip_locks(self, record: Record, extra: tuple[Link, ...]) -> Record:
-        """A record without locks within rigid clusters that the choice has not asked for: what it
-        has left free locks with the first contact."""
+        """A record without the locks within rigid clusters that the choice did not ask for: pairs
+        that it leaves free lock only with the first contact."""
         free = [x for x in extra if not self.study.option(self.study.pairs[x.pair], x.option).joins]
         outcomes, reached = [], []
         for o, node in zip(record.outcomes, record.reached, strict=True):
@@ -414,8 +414,8 @@ class Reductions:
         return out
 
     def _charge_switching(self, record: Record, base: Node, here: Node) -> Record:
-        """A record with the energies of switching [J] that follow from another node, whose
-        joints and potential are let go."""
+        """A record with the energies of switching [J] from another node, whose joints and potential
+        are released."""
         other = self._stored_energy(base) - self._stored_energy(here)
         outcomes = (
             o
@@ -426,7 +426,7 @@ class Reductions:
         return record._replace(outcomes=tuple(outcomes))
 
     def _stored_energy(self, node: Node) -> float:
-        """The energy of what holds and acts at a node [J]."""
+        """The potential energy of joints and potential at a node [J]."""
         if node.id not in self.stored:
             seen = self.seen[node.number]
             self.stored[node.id] = self.rules.stored_energy(node, seen.energies)

@@ -1,5 +1,5 @@
-"""`Transfers`: what is said of a node, said of the place where a motion has ended in its shape:
-modules that are alike may have changed places there, or stand otherwise turned."""
+"""`Transfers`: statements about a node, translated to a place of the same shape that a motion has
+reached, where interchangeable modules may have changed places or be turned."""
 
 from __future__ import annotations
 
@@ -19,8 +19,8 @@ from quirkpy.explore.scope.scope import Scope
 
 
 class Likeness(NamedTuple):
-    """One way in which a place stands for a node: the exchange of modules that carries the node's
-    pose there, and what holds the place open for what holds the node open."""
+    """One identification of a place with a node: the exchange of modules that maps the pose of the
+    node onto the place, and the open link of the place for each open link of the node."""
 
     exchange: Exchange
     matching: Matching
@@ -28,7 +28,7 @@ class Likeness(NamedTuple):
 
 
 class Transfers:
-    """How what is said of nodes of a study is said elsewhere."""
+    """Translation between the nodes of a study and places of the same shapes."""
 
     def __init__(self, study: Scope) -> None:
         self.study = study
@@ -36,8 +36,8 @@ class Transfers:
         self.cones = Cones(self.holdings.symmetry)
 
     def choices(self, known: Node, node: Node, choice: Choice) -> Iterator[Choice]:
-        """A choice at a node of the graph, said of a place of its shape, in every way in which it
-        can be.  What holds the place open stands for what holds the node open."""
+        """A choice at a node translated to a place of its shape, once for each identification of
+        the two."""
         if node is known:
             yield choice
             return
@@ -57,8 +57,8 @@ class Transfers:
                 )
 
     def arrivals_in(self, known: Node, record: Mapping[str, Any]) -> tuple[Arrival, ...]:
-        """What holds a place of the shape of a node, by its record, said of the node in every way
-        in which it can be; in an order that is always the same."""
+        """The links of a place of the shape of a node, given by its record, translated to the node,
+        once for each identification, in a fixed order."""
         node, found = node_of(record, known.number, known.state.bodies), set()
         latched = tuple((name, LATCHED) for name in latched_at(self.study, node))
         for way in self._ways(known, node):
@@ -67,7 +67,7 @@ class Transfers:
         return tuple(sorted(found))
 
     def _ways(self, known: Node, node: Node) -> Iterator[Likeness]:
-        """All ways in which a place stands for a node."""
+        """All identifications of a place with a node."""
         within = REPORTED_MISS * self.study.shapes.tolerance
         held = {link.pair: link for link in known.links}
         for exchange, _, _ in self.holdings.symmetry.carriers(known.state, node.state, within):
@@ -77,7 +77,7 @@ class Transfers:
                 yield Likeness(exchange, matching, held)
 
     def _joints(self, way: Likeness, known: Node, links: set[Link]) -> Iterator[tuple[str, str]]:
-        """The pairs of a node, and what they may become there, that become some links."""
+        """The pairs of a node with options whose images are given links."""
         pairs, sets = self.study.open_pairs(known), self.study.sets(known)
         for (pair, roll), labels in zip(pairs, sets, strict=True):
             for label in labels:
@@ -85,8 +85,8 @@ class Transfers:
                     yield self.study.pairs[pair].name, label
 
     def _link(self, way: Likeness, link: Link) -> Link | None:
-        """What a link becomes: where it holds the node open, what holds that open there; None where
-        the exchange leaves no such pair."""
+        """The image of a link: at open faces the open link of the place that corresponds to it;
+        None if there is no such pair."""
         mine = way.held.get(link.pair, link)
         open_here = way.matching.get(mine)
         if open_here is None:
@@ -95,8 +95,7 @@ class Transfers:
 
 
 def same_shape(shapes: Shapes, exchange: Exchange) -> bool:
-    """Whether modules stand for others, and are turned, as the study allows for what is one
-    shape."""
+    """Whether modules are exchanged and turned only as the study's `SameShape` allows."""
     for a, (b, own) in enumerate(zip(exchange.to, exchange.own, strict=True)):
         off = min(
             float(np.linalg.norm(sign * turn - own))

@@ -12,6 +12,8 @@ import numpy as np
 
 from quirkpy.explore.alike.cones import NONE, Images, Lookout
 from quirkpy.explore.model.assembly import (
+    Vary,
+    as_written,
     assemble,
     caught_in,
     firmest,
@@ -401,7 +403,7 @@ def directions(found: Equilibrium) -> list[Mode]:
 
 def follow(
     study: Scope, links: Sequence[Link], choice: Choice, found: Equilibrium, nudge: float,
-    vary: Callable[[Multibody], Multibody] = lambda system: system, before: Ended | None = None,
+    vary: Vary = as_written, before: Ended | None = None,
     lookout: Lookout | None = None, play: float = 0.0,
 ) -> Ended:  # fmt: skip
     """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves
@@ -430,7 +432,7 @@ def follow(
             return ended._replace(found=found)
         closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
         held = tuple(link for link in ended.links if link.pair not in closed or locks(study, link))
-        new, caught = lock_in_range(study, found.state, held, closed)
+        new, caught = lock_in_range(study, found.state, held, closed, vary)
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
         if new:
             links = release_links(study, caught.state, (*held, *new))

@@ -4,7 +4,7 @@ written."""
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Sequence
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, TypeAlias
 
@@ -36,6 +36,8 @@ from quirkpy.tables import Selection
 from quirkpy.tables.tables import ANGLE, Tables
 from quirkpy.tables.vary import VARIED, has_strength, vary
 
+#: The numbers of the two bodies of a joint.
+Bar: TypeAlias = tuple[int, int]
 #: What a parameter moves.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
 #: So many samples are drawn at once.
@@ -265,12 +267,29 @@ class Variations:
         return self._own is not None
 
     def also(self, x: Floats, system: Multibody) -> Multibody:
-        """Another system of these bodies and forces, joined otherwise, at the same parameters."""
-        return system.on_tables(self._tables(system.tables, x), system.initial)
+        """Another system of these bodies and forces, joined otherwise, at the same parameters.
 
-    def _tables(self, tables: Tables, x: Floats) -> Tables:
-        """Tables with other numbers, as far as they know the parts of which the parameters
-        speak."""
+        A connector that has closed since draws the bodies to where it fits, which takes up the play
+        of all hinges in the loops that it closes: these stand as written."""
+        tables = self._tables(system.tables, x, self._drawn_tight(system))
+        return system.on_tables(tables, system.initial)
+
+    def _drawn_tight(self, system: Multibody) -> set[str]:
+        """The hinges in loops that joints close which the system of the start does not have."""
+        t, acting = system.tables, system.selection.joints
+        known = self.system.selection.joint_names
+        ends = (t.site_body[sites[acting]].tolist() for sites in (t.joint_site1, t.joint_site2))
+        present = dict(zip(system.selection.joint_names, zip(*ends, strict=True), strict=True))
+        new = [bar for name, bar in present.items() if name not in known]
+        return {
+            name
+            for name in present.keys() & self.places.keys()
+            if any(share_a_loop(present[name], bar, tuple(present.values())) for bar in new)
+        }
+
+    def _tables(self, tables: Tables, x: Floats, tight: Container[str] = ()) -> Tables:
+        """Tables with other numbers, as far as they know the parts of which the parameters speak;
+        tight: hinges that stand as written."""
         masses: dict[str, float] = {}
         strengths: dict[str, float] = {}
         shifts: dict[str, Floats] = {}
@@ -282,7 +301,7 @@ class Variations:
                 masses[name] = math.exp(value)
             elif value and what == "strength" and name in tables.force_index:
                 strengths[name] = math.exp(value)
-            elif value and what == "hinge" and name in tables.joint_index:
+            elif value and what == "hinge" and name in tables.joint_index and name not in tight:
                 shifts.setdefault(name, np.zeros(3))[axis] = value
         if not (masses or strengths or shifts):
             return tables
@@ -307,6 +326,28 @@ class Variations:
         with layout.lend() as engine:
             plain = self.system.clusters.merger is None and not engine.conditions.hook.any()
         return _Own(self.system.selection) if plain else None
+
+
+def share_a_loop(one: Bar, two: Bar, bars: Sequence[Bar]) -> bool:
+    """Whether two bars of a framework lie in one closed loop that passes no joint twice (Menger):
+    without any one joint of the framework the two still hang together.  Here bodies are the joints
+    of the framework, and joints its bars."""
+    places = {place for bar in bars for place in bar}
+    return all(
+        reachable(set(one) - {gone}, [bar for bar in bars if gone not in bar]) & (set(two) - {gone})
+        for gone in places
+    )
+
+
+def reachable(begun: set[int], bars: Sequence[Bar]) -> set[int]:
+    """All that hangs together with some places along bars."""
+    found, before = set(begun), 0
+    while len(found) > before:
+        before = len(found)
+        for bar in bars:
+            if not found.isdisjoint(bar):
+                found |= set(bar)
+    return found
 
 
 class _Own:

@@ -309,12 +309,19 @@ class Scope:
 
     def option(self, pair: Pair, label: str) -> Option:
         """The option of a pair that has a label."""
-        return self._labelled(pair)[label]
+        return self._labelled[pair[:2]][label]
 
-    def _labelled(self, pair: Pair) -> dict[str, Option]:
-        """The options of a pair by label."""
+    @cached_property
+    def _labelled(self) -> dict[tuple[int, ...], dict[str, Option]]:
+        """The options of each pair of sensors by label; those of one kind are made once."""
+        return {pair[:2]: self._labels_of(pair) for pair in self.pairs}
+
+    def _labels_of(self, pair: Pair) -> dict[str, Option]:
         key = "labels", self.sensors[pair.one].kind, self.sensors[pair.two].kind
-        return self.remember(key, lambda: {o.label: o for o in self.options_of(pair)})
+        found: dict[str, Option] = self.remember(
+            key, lambda: {o.label: o for o in self.options_of(pair)}
+        )
+        return found
 
     # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
@@ -335,9 +342,14 @@ class Scope:
 
     def ends(self, pair: int) -> tuple[str, str]:
         """The bodies of a pair; "ground" for a fixed one."""
-        p = self.pairs[pair]
-        one, two = (self.sensors[k].site.body for k in (p.one, p.two))
-        return "ground" if one.fixed else one.name, "ground" if two.fixed else two.name
+        return self._ends[pair]
+
+    @cached_property
+    def _ends(self) -> list[tuple[str, str]]:
+        """The bodies of every pair."""
+        bodies = [sensor.site.body for sensor in self.sensors]
+        names = ["ground" if body.fixed else body.name for body in bodies]
+        return [(names[pair.one], names[pair.two]) for pair in self.pairs]
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
         """What depends on the study alone is made once."""

@@ -1,4 +1,4 @@
-"""What a run has at each of its rows: potential energies of elements, and coordinates of joints."""
+"""Potential energies of elements and coordinates of joints at all rows of a run."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ def potentials_along(
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats, wrench: Floats,
     power: Floats, out: Floats,
 ) -> None:  # fmt: skip
-    """Potential energy of each of the given elements at each row (k, n); states (k, nb + 1,
-    STATE_WIDTH), angles (k, nc); callbacks give nothing."""
+    """Potential energy of each given element at each row (k, n); states (k, nb + 1, STATE_WIDTH),
+    angles (k, nc); callbacks give zero."""
     for k in range(t.shape[0]):
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])

@@ -1,5 +1,5 @@
 """Springs that change with time, servos, motors, tape springs and users' laws of coordinates, one
-function a kind; `driven_loads` is called for those alone."""
+function for each kind.  `driven_loads` is called for these kinds alone."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ bent_tape = inner(tapes.bend_tape)
 def in_time(
     column: int, which: int, t: float, e: int, elements: Elements, schedules: Schedules
 ) -> tuple[float, float]:
-    """A number of an element with its rate, where a schedule may stand in its place."""
+    """A number of an element and its rate, from its schedule if it has one."""
     s = elements.what[e, which]
     if s < 0:
         return elements.numbers[e, column], 0.0
@@ -56,17 +56,16 @@ def driven_pair(
     t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
     wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """A spring of which stiffness or rest length changes with time: what that puts into its energy
-    counts as work."""
+    """A spring between two points whose stiffness or rest length changes with time; the explicit
+    rate of its energy counts as work."""
     numbers, what = elements.numbers, elements.what
     stiffness, harder = in_time(0, SCHEDULE1, t, e, elements, schedules)
     rest, longer = in_time(1, SCHEDULE2, t, e, elements, schedules)
-    s1, s2, rope = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2], numbers[e, 3] != 0.0
+    s1, s2 = what[e, ELEMENT_SITE1], what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     stretch = norm(sub(two.position, one.position)) - rest
-    if stretch > 0.0 or not rope:
-        power[INTO] += (0.5 * harder * stretch - stiffness * longer) * stretch
-    return pull_together(wrench, stiffness, rest, numbers[e, 2], rope, s1, s2, sites, frames, power)
+    power[INTO] += (0.5 * harder * stretch - stiffness * longer) * stretch
+    return pull_together(wrench, stiffness, rest, numbers[e, 2], s1, s2, sites, frames, power)
 
 
 @inner
@@ -74,8 +73,8 @@ def driven_coordinate(
     t: float, e: int, elements: Elements, joints: Joints, schedules: Schedules, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """A spring on a coordinate of which stiffness or rest value changes with time, as a driven
-    pair."""
+    """A spring on a coordinate whose stiffness or rest value changes with time; see
+    `driven_pair`."""
     numbers, c = elements.numbers, elements.what[e, ELEMENT_COORDINATE]
     stiffness, harder = in_time(0, SCHEDULE1, t, e, elements, schedules)
     rest, further = in_time(1, SCHEDULE2, t, e, elements, schedules)
@@ -92,8 +91,8 @@ def servo(
     t: float, e: int, elements: Elements, joints: Joints, schedules: Schedules, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """A motor after its target; returns the energy of its stiffness, or counts all that it does as
-    work where it has a limit."""
+    """A motor that follows its target; returns the energy of its stiffness, or, with a limited
+    load, counts its whole power as work."""
     numbers, c = elements.numbers, elements.what[e, ELEMENT_COORDINATE]
     stiffness, damping, limit = numbers[e, 0], numbers[e, 2], numbers[e, 3]
     target, leading = in_time(1, SCHEDULE1, t, e, elements, schedules)
@@ -115,7 +114,7 @@ def motor(
     t: float, e: int, elements: Elements, joints: Joints, schedules: Schedules, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,
 ) -> None:  # fmt: skip
-    """A load along a coordinate; all that it does counts as work."""
+    """A load along a coordinate; its whole power counts as work."""
     c, s, load = elements.what[e, ELEMENT_COORDINATE], elements.what[e, SCHEDULE1], 0.0
     if s < 0:
         load = elements.numbers[e, 0]
@@ -150,7 +149,7 @@ def joint_law(
     t: float, e: int, elements: Elements, joints: Joints, sites: Sites, frames: Floats,
     wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """A user's law of a coordinate; returns its energy, or counts all that it does as work."""
+    """A user's law of a coordinate; returns its energy, or counts its whole power as work."""
     numbers, c, address = (
         elements.numbers,
         elements.what[e, ELEMENT_COORDINATE],
@@ -173,7 +172,7 @@ def driven_loads(
     t: float, e: int, elements: Elements, joints: Joints, schedules: Schedules, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """What element e does, of the rarer kinds that act on coordinates or change with time, added to
+    """Add the load of element e, of a rare kind that acts on a coordinate or changes with time, to
     `wrench` and `power`; returns its potential energy."""
     kind, energy = elements.what[e, KIND], 0.0
     if kind == PAIR:

@@ -1,4 +1,5 @@
-"""Fields and other rarer loads, one function a kind; `field_loads` is called for those alone."""
+"""Fields and other rare loads, one function for each kind.  `field_loads` is called for these kinds
+alone."""
 
 from __future__ import annotations
 
@@ -93,8 +94,8 @@ def planet(
     """A point mass, to second order in the size of each body: force and torque; returns the
     potential energy.
 
-    Where the origin of N falls with the planet's pull, that at the origin is left out, without
-    cancellation, and what remains counts as work, for its potential would depend on time."""
+    If the origin of N falls freely, the acceleration of the origin is subtracted (without
+    cancellation), and the remainder counts as work, since its potential would depend on time."""
     mu, moving, centre, energy = (
         numbers[e, MU],
         numbers[e, MOVING] != 0.0,
@@ -180,8 +181,8 @@ def rotation_vector(s1: int, s2: int, sites: Sites, frames: Floats) -> Vec:
 
 @inner
 def conjugate_torque(phi: Vec, g: Vec) -> Vec:
-    """The torque that does with angular velocity what g does with the rate of the rotation vector
-    phi."""
+    """The torque conjugate to a gradient g with respect to the rotation vector phi: torque . omega
+    = g . phi'."""
     angle = norm(phi)
     if angle < 1e-2:
         square = angle * angle
@@ -247,7 +248,7 @@ def field_loads(
     t: float, e: int, elements: Elements, schedules: Schedules, bodies: Floats, sites: Sites,
     frames: Floats, wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """What element e does, added to `wrench` and `power`; returns its potential energy."""
+    """Add the load of element e to `wrench` and `power`; returns its potential energy."""
     kind, numbers, energy = elements.what[e, KIND], elements.numbers, 0.0
     if kind == HILL:
         energy = hill(e, numbers, bodies, frames, wrench)

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 from quirkpy.kernels.act.driven import driven_loads
 from quirkpy.kernels.act.fields import field_loads
+from quirkpy.kernels.act.ropes import IS_ROPE, rope
 from quirkpy.kernels.act.springs import coordinate, pair
 from quirkpy.kernels.act.wrenches import INTO, push_body
 from quirkpy.kernels.base.arrays import (
@@ -94,6 +95,8 @@ def applied_loads(
         driven = what[e, SCHEDULE1] >= 0 or what[e, SCHEDULE2] >= 0
         if kind == UNIFORM:
             energy = uniform(wrench, e, numbers, bodies, frames)
+        elif kind == PAIR and numbers[e, IS_ROPE] != 0.0:
+            energy = rope(t, e, elements, schedules, sites, frames, wrench, power)
         elif kind == PAIR and not driven:
             energy = pair(wrench, e, numbers, s1, s2, sites, frames, power)
         elif kind == COORDINATE and not driven:

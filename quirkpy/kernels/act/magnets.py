@@ -69,8 +69,7 @@ def dipoles(
     t: float, e: int, elements: Elements, schedules: Schedules, sites: Sites, frames: Floats,
     wrench: Floats, power: Floats,
 ) -> float:  # fmt: skip
-    """Two dipoles; returns their energy, or counts what they do as work where a moment is
-    scheduled."""
+    """Two dipoles; returns their energy, or counts their power as work if a moment is scheduled."""
     what = elements.what
     site1, site2, one, two = (
         what[e, ELEMENT_SITE1],

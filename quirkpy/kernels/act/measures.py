@@ -1,11 +1,11 @@
-"""Numbers of a state that runs watch and that are asked for along them: what a line of a small
-table says is measured."""
+"""Numbers that runs watch, or that are computed along them, each given by a line of a table."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 from quirkpy.kernels.act.loads import applied_loads
+from quirkpy.kernels.act.ropes import IS_ROPE, tension_of, way_of
 from quirkpy.kernels.base.arrays import (
     COORDINATE_KIND,
     COORDINATE_SITE1,
@@ -31,8 +31,8 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import ANGLE, TRAVEL
 
 #: What is measured: a number of the state, its row and column; value or rate (column 0 or 1) of a
-#: coordinate, its number; position, velocity or spin of a site (columns 0 to 8), its row; distance
-#: or its rate (column 0 or 1) of the two sites of an element; what an element pulls with, along its
+#: coordinate, its number; position, velocity or spin of a site (columns 0 to 8), its row; length
+#: of the way of an element, or its rate (column 0 or 1); what an element pulls with, along its
 #: two sites; what it does along its coordinate.
 (
     STATE_NUMBER, COORDINATE_NUMBER, SITE_NUMBER, ELEMENT_LENGTH, ELEMENT_PULL, ELEMENT_PUSH
@@ -64,7 +64,8 @@ def site_number(site: int, column: int, sites: Sites, frames: Floats) -> float:
 
 @inner
 def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames: Floats) -> float:
-    """How hard an element that has just been asked pulls its two sites together."""
+    """The tension of an element between its two sites, which is no rope, from the load just
+    computed."""
     s1, s2 = elements.what[e, ELEMENT_SITE1], elements.what[e, ELEMENT_SITE2]
     one, two = site_motion(s1, sites, frames), site_motion(s2, sites, frames)
     d = sub(two.position, one.position)
@@ -75,7 +76,7 @@ def pull_of(e: int, measures: Measures, elements: Elements, sites: Sites, frames
 def push_of(
     e: int, measures: Measures, elements: Elements, joints: Joints, sites: Sites, frames: Floats
 ) -> float:
-    """What an element that has just been asked does along its coordinate."""
+    """The generalized force of an element on its coordinate, from the load just computed."""
     c = elements.what[e, ELEMENT_COORDINATE]
     s1, s2 = joints.coordinates[c, COORDINATE_SITE1], joints.coordinates[c, COORDINATE_SITE2]
     b = sites.body[s2]
@@ -89,23 +90,11 @@ def push_of(
 
 
 @inner
-def measure_distance(
-    e: int, column: int, elements: Elements, sites: Sites, frames: Floats
-) -> float:
-    """Distance of the two sites of an element, or its rate."""
-    one = site_motion(elements.what[e, ELEMENT_SITE1], sites, frames)
-    two = site_motion(elements.what[e, ELEMENT_SITE2], sites, frames)
-    d = sub(two.position, one.position)
-    length = norm(d)
-    return length if column == 0 else dot(along(d, length), sub(two.velocity, one.velocity))
-
-
-@inner
 def measure(
     k: int, t: float, y: Floats, measures: Measures, elements: Elements, joints: Joints,
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
 ) -> float:  # fmt: skip
-    """What line k of the measures says, at a state of which the frames are filled in."""
+    """The value of line k of the measures at a state whose frames are known."""
     kind, row = measures.what[k, MEASURED], measures.what[k, MEASURED_ROW]
     column = measures.what[k, MEASURED_COLUMN]
     if kind == STATE_NUMBER:
@@ -116,7 +105,10 @@ def measure(
     if kind == SITE_NUMBER:
         return site_number(row, column, measures.sites, frames)
     if kind == ELEMENT_LENGTH:
-        return measure_distance(row, column, elements, sites, frames)
+        length, pace = way_of(row, elements, sites, frames)
+        return length if column == 0 else pace
+    if kind == ELEMENT_PULL and elements.numbers[row, IS_ROPE] != 0.0:
+        return tension_of(t, row, elements, schedules, sites, frames)
     measures.one[0] = row
     applied_loads(
         t, measures.one, elements, joints, schedules, bodies, sites, frames, measures.wrench,
@@ -133,7 +125,7 @@ def measures_along(
     joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
-    """What all measures say at each row of a run (k, n)."""
+    """The values of all measures at each row of a run (k, n)."""
     for k in range(t.shape[0]):
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
@@ -149,8 +141,8 @@ def loads_along(
     schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats, power: Floats,
     wrenches: Floats, potentials: Floats,
 ) -> None:  # fmt: skip
-    """What the given elements together do to each body at each row (k, nb + 1, 6), and the
-    potential energy of each (k, n); callbacks give nothing."""
+    """The total load of the given elements on each body at each row (k, nb + 1, 6), and the
+    potential energy of each (k, n); callbacks give zero."""
     for k in range(t.shape[0]):
         fill_frames(states[k], frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])

@@ -33,9 +33,7 @@ def pair(
 ) -> float:
     """A spring and damper between two sites; returns its potential energy."""
     stiffness, rest = numbers[e, 0], numbers[e, 1]
-    return pull_together(
-        wrench, stiffness, rest, numbers[e, 2], numbers[e, 3] != 0.0, s1, s2, sites, frames, power
-    )
+    return pull_together(wrench, stiffness, rest, numbers[e, 2], s1, s2, sites, frames, power)
 
 
 @woven
@@ -44,7 +42,6 @@ def pull_together(
     stiffness: float,
     rest: float,
     damping: float,
-    tension_only: bool,
     s1: int,
     s2: int,
     sites: Sites,
@@ -61,14 +58,10 @@ def pull_together(
         return 0.5 * stiffness * dot(d, d)
     length = norm(d)
     stretch = length - rest
-    if tension_only and stretch <= 0.0:
-        return 0.0
     if length > 0.0:
         along = scale(1.0 / length, d)
         rate = dot(along, sub(two.velocity, one.velocity))
         drag = damping * rate
-        if tension_only:
-            drag = max(drag, -stiffness * stretch)
         f = scale(-stiffness * stretch - drag, along)
         push_at(two, f, wrench)
         push_at(one, scale(-1.0, f), wrench)

@@ -70,9 +70,10 @@ FIRST_KNOT, LAST_KNOT, INTERPOLATION, FORMULA_ADDRESS = range(4)
 KNOT_TIME, KNOT_VALUE, KNOT_WIDTH = 0, 1, 4
 
 # Columns of Packed.motions, and of Packed.carriers: bodies, sites, where its freedoms begin and how
-# many they are, whether a tree can hang on it.
-MOTION_KIND, MOTION_AXIS = range(2)
-BODY1, BODY2, CARRIER_SITE1, CARRIER_SITE2, FIRST_MOTION, MOTIONS, IN_TREE, CARRIER_WIDTH = range(8)
+# many they are, whether a tree can hang on it, the row of its thread (-1: it is no screw).
+MOTION_KIND, MOTION_AXIS, MOTION_SITE = range(3)
+BODY1, BODY2, CARRIER_SITE1, CARRIER_SITE2 = range(4)
+FIRST_MOTION, MOTIONS, IN_TREE, THREAD_ROW, CARRIER_WIDTH = range(4, 9)
 
 # Columns of the body array: mass, and the moments xx xy xz yy yz zz about the mass centre in body
 # axes.
@@ -112,10 +113,12 @@ class RowTable(NamedTuple):
 
 
 class Elements(NamedTuple):
-    """Tables.element_*."""
+    """Tables.element_*; phases: what each rope is told to do (ne,), `kernels/act/ropes.py` says
+    how."""
 
     what: Ints
     numbers: Floats
+    phases: Ints
 
 
 class Schedules(NamedTuple):

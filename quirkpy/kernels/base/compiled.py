@@ -1,5 +1,5 @@
-"""How every kernel is compiled: on first use, cached on disk, with IEEE arithmetic, operation by
-operation."""
+"""Decorators of kernels: compilation at the first call, a cache on disk, and IEEE arithmetic
+without reordering."""
 
 from __future__ import annotations
 
@@ -34,8 +34,8 @@ GIVEN: dict[str, Any] = {**SETTINGS, "_nrt": False}
 
 
 def compile_with(kind: Any, **options: Any) -> Callable[[Any], Any]:
-    """The decorator of kernels that numba compiles so, which become what a compiler makes of them;
-    it is kept."""
+    """A decorator that compiles a function by numba with a given compiler, and caches the machine
+    code."""
 
     def decorate(function: Any) -> Any:
         """Make a kernel of a function."""
@@ -49,8 +49,8 @@ def compile_with(kind: Any, **options: Any) -> Callable[[Any], Any]:
 
 
 def plain_template(ask: Any, arguments: Any, named: dict[str, Any]) -> Any:
-    """What numba asks for a call from another kernel: the numbers that are written there are as any
-    others.  Numba would compile a kernel anew for each of them."""
+    """The callee's template for a call from another kernel, in which literal numbers are treated as
+    ordinary ones; otherwise numba would compile a kernel anew for each literal."""
     plain = {name: types.unliteral(kind) for name, kind in named.items()}
     return ask(tuple(types.unliteral(kind) for kind in arguments), plain)
 
@@ -74,20 +74,20 @@ woven_kernel: Any = compile_with(KernelCompiler, **GIVEN, forceinline=True)
 
 
 class Notice(event.Listener):
-    """One line a process, before the wait, when a kernel of ours is really compiled and not read
-    from disk, here or in another process."""
+    """One line for each process, printed before a kernel is really compiled rather than read from
+    disk, here or in another process."""
 
     def __init__(self) -> None:
         self.given = False
 
     def on_start(self, compilation: Any) -> None:
-        """numba begins to compile something, having looked in vain for its machine code."""
+        """numba begins to compile a function, after a cache miss."""
         kernel = compilation.data["dispatcher"]
         if isinstance(kernel._cache, KernelCache):  # a user's law is made in a moment, and not kept
             self.tell("compiling its kernels", kernel._cache.cache_path)
 
     def on_end(self, compilation: Any) -> None:
-        """A compilation is over; where it has failed, others may try."""
+        """A compilation has ended; if it failed, another process may try."""
         kernel = compilation.data["dispatcher"]
         if isinstance(kernel._cache, KernelCache) and not kernel.overloads.get(
             tuple(compilation.data["args"])
@@ -95,11 +95,11 @@ class Notice(event.Listener):
             TURNS.leave(kernel._cache)
 
     def wait(self, folder: str) -> None:
-        """Another process compiles what this one needs."""
+        """Another process is compiling a kernel that this one needs."""
         self.tell("waiting for another process that compiles its kernels", folder)
 
     def tell(self, what: str, folder: str | None) -> None:
-        """Say what one waits for, and where it will be kept."""
+        """Print the reason for the wait, and where the machine code will be kept."""
         if self.given or sys.stderr is None:
             return
         self.given = True
@@ -109,7 +109,7 @@ class Notice(event.Listener):
 
 
 def _fate(folder: str | None) -> str:
-    """What becomes of machine code, in words."""
+    """Where the machine code will be kept, in words."""
     if folder is not None:
         return f"up to a minute and once; they are kept in {folder}"
     return (

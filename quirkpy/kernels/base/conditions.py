@@ -1,4 +1,5 @@
-"""What may differ between two questions to one model: handed over beside it, and nobody else's."""
+"""`Conditions`: the inputs of an evaluation that may differ between two evaluations of one
+model."""
 
 from __future__ import annotations
 
@@ -23,27 +24,31 @@ HOLDS, DECIDED, ASKED, BOUNCE, CONDITION_WIDTH = range(5)
 class Conditions(NamedTuple):
     """control (CONTROL_WIDTH,); near: the angle [rad] next to which that of each coordinate is
     taken, so that it is continuous past pi (nc,); what each stop does (ns, CONDITION_WIDTH); the
-    hook."""
+    hook; what each rope does in the step that is being taken (ne,), see `kernels/act/ropes.py`."""
 
     control: Floats
     near: Floats
     stops: Floats
     hook: Ints
+    phases: Ints
 
 
-def new_conditions(coordinates: int, stops: int) -> Conditions:
-    """Room for them."""
+def new_conditions(coordinates: int, stops: int, elements: int) -> Conditions:
+    """New arrays of conditions."""
     return Conditions(
         np.zeros(CONTROL_WIDTH),
         np.zeros(coordinates),
         np.zeros((stops, CONDITION_WIDTH)),
         np.zeros(HOOK_WIDTH, dtype=np.int64),
+        np.zeros(elements, dtype=np.int64),
     )
 
 
 def begin_anew(conditions: Conditions, pivot: float) -> None:
-    """Forget time, angles, stops that hold, how rows are closed; the hook knows whom it asks."""
+    """Reset time, angles, stops that hold, phases of ropes, and the parameters of closing rows; the
+    hook stays."""
     conditions.control[:] = 0.0
     conditions.control[PIVOT_USED], conditions.control[EXPLICIT] = pivot, 1.0
     conditions.near[:] = 0.0
     conditions.stops[:] = 0.0
+    conditions.phases[:] = 0

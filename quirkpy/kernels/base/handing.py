@@ -1,10 +1,9 @@
-"""How a kernel hands its tuples of arrays to another: by address, in one number.
+"""Tuples of arrays as arguments of kernels are passed by address.
 
-Numba takes a tuple apart at every call, each array of it into seven numbers or more, and puts it
-together again on the other side: some three hundred numbers for a model and its scratch.  They were
-pushed at each call of machine code; and where LLVM has written one kernel into the other, they had
-to be written down, read and taken out again.  A tuple is not changed while a kernel has it, so an
-address serves."""
+By itself numba decomposes a tuple at every call into the seven or more numbers of each array, and
+assembles it again in the callee: some three hundred numbers for a model and its scratch.  These
+were pushed on the stack at each call, or, where LLVM had inlined the callee, stored, loaded and
+extracted again.  Kernels never change a tuple that they are given, so its address suffices."""
 
 from __future__ import annotations
 
@@ -24,14 +23,15 @@ OURS = "quirkpy.kernels."
 
 
 class ByAddress:
-    """What is read where its address tells: whoever is given it hands the same address on."""
+    """A data model whose values are passed by address; a callee passes on the address that it was
+    given."""
 
     def get_argument_type(self) -> Any:
-        """The type by which a tuple is handed over: an address."""
+        """The type of the argument: a pointer."""
         return POINTER
 
     def as_argument(self: Any, builder: Any, value: Any) -> Any:
-        """Where a tuple lies already, or where it is put for this call."""
+        """The address of a tuple, which is stored on the stack if it has none yet."""
         place = place_of(builder, value)
         if place is None:
             with builder.goto_entry_block():
@@ -40,14 +40,15 @@ class ByAddress:
         return builder.bitcast(place, POINTER)
 
     def from_argument(self: Any, builder: Any, value: Any) -> Any:
-        """What lies there, and nobody changes."""
+        """The tuple at an address, which nobody changes meanwhile."""
         for what in ("noalias", "captures(none)"):
             value.add_attribute(what)
         return builder.load(builder.bitcast(value, self.get_value_type().as_pointer()))
 
 
 def place_of(builder: Any, value: Any) -> Any:
-    """Where a tuple lies that the kernel was itself given, or a part of one; None: nowhere yet."""
+    """The address of a tuple that was itself an argument of the kernel, or of a part of one; None
+    if it has no address."""
     if isinstance(value, ExtractValue):
         around = place_of(builder, value.aggregate)
         return None if around is None else element_of(builder, around, 0, *value.indices)
@@ -62,7 +63,7 @@ def place_of(builder: Any, value: Any) -> Any:
 
 
 class AddressedTuple(ByAddress, TupleModel):
-    """A tuple with arrays in it; LLVM knows it by a name, which is short."""
+    """A tuple that contains arrays, as a named LLVM type, so that the code of types stays short."""
 
     def __init__(self, manager: Any, kind: Any) -> None:
         model: Any = super()
@@ -83,14 +84,15 @@ class AddressedUniTuple(ByAddress, UniTupleModel):
 
 
 def is_handed_by_address(kind: Any) -> bool:
-    """Whether a tuple is one of ours that holds arrays; triples of numbers stay in registers."""
+    """Whether a tuple type is defined in this package and contains arrays; triples of numbers stay
+    in registers."""
     return kind.instance_class.__module__.startswith(OURS) and any(
         isinstance(one, types.Array | types.BaseNamedTuple) for one in kind.types
     )
 
 
 def model_of(manager: Any, kind: Any) -> Any:
-    """How values of a named tuple are laid out and handed over."""
+    """The data model of a named tuple."""
     alike, by_address = isinstance(kind, types.NamedUniTuple), is_handed_by_address(kind)
     return MODELS[alike, by_address](manager, kind)
 

@@ -1,8 +1,7 @@
-"""Ways from compiled code to what a user wrote, by the address of a function: data, so nothing is
-compiled for it.
+"""Calls from compiled code to users' functions through addresses: an address is data, so nothing is
+compiled anew.
 
-Into Python (`ask`), and to laws that are machine code themselves (`call_law`).
-"""
+`ask` calls into Python; `call_law` calls laws that are machine code themselves."""
 
 from __future__ import annotations
 

@@ -33,18 +33,18 @@ STANDING: Needs = {}
 
 
 class Ingredient(JITCodeLibrary):
-    """What LLVM is told of a kernel and of those that it takes in; and an almost empty module in
-    its own place, for numba wants to have one turned into machine code."""
+    """The LLVM code of a kernel for inlining into its callers; its own machine code is an almost
+    empty module, because numba requires one."""
 
     def _optimize_final_module(self) -> None:
-        """Nothing is optimized here, for callers will; the module is there to be taken in."""
+        """Keep the unoptimized module for callers, who optimize it together with their own code."""
         self._finalized = True
         self._shared_module = whole = self._get_module_for_linking()
         self._finalized = False
         self._final_module = llvmlite.binding.parse_assembly(str(self._empty_module(whole)))
 
     def _empty_module(self, whole: Any) -> Any:
-        """A module with nothing but the places where numba writes the environments of functions."""
+        """A module that contains only the environments of functions, which numba writes to."""
         module = self._codegen._create_empty_module(self.name)
         for known in whole.global_variables:
             if known.name.startswith(ENVIRONMENT):
@@ -54,10 +54,10 @@ class Ingredient(JITCodeLibrary):
 
 
 class Standing(JITCodeLibrary):
-    """A kernel that stands by itself: callers take nothing in, and call it by its name."""
+    """A kernel with machine code of its own: callers link to its name."""
 
     def _get_module_for_linking(self) -> Any:
-        """What callers link in: an empty module, for they call the kernel by its name."""
+        """What callers link: an empty module, since they call the kernel by its name."""
         self._ensure_finalized()
         if self._shared_module is None:
             self._shared_module = llvmlite.binding.parse_assembly(
@@ -67,7 +67,7 @@ class Standing(JITCodeLibrary):
 
 
 class KernelCompiler(Compiler):
-    """Numba's own, but for names: that of a kernel in machine code does not depend on how many were
+    """numba's compiler, except that names in machine code do not depend on how many functions were
     compiled before."""
 
     #: What becomes of a kernel; None: what numba makes of it.
@@ -87,24 +87,24 @@ class KernelCompiler(Compiler):
 
 
 class IngredientCompiler(KernelCompiler):
-    """Of kernels that become parts of others."""
+    """The compiler of kernels that are inlined into their callers."""
 
     kind = Ingredient
 
 
 class StandingCompiler(KernelCompiler):
-    """Of kernels that stand by themselves."""
+    """The compiler of kernels with machine code of their own."""
 
     kind = Standing
 
 
 def remember(description: Any, arguments: Any) -> None:
-    """A kernel stands in this process."""
+    """Register a kernel whose machine code is in the memory of this process."""
     STANDING[description.mangled_name] = description.modname, description.qualname, arguments
 
 
 def needs_of(library: Any) -> Needs:
-    """The kernels that machine code, or what is to become part of some, calls by their names."""
+    """The registered kernels that some code calls by name."""
     whole: Any = (
         library._shared_module if isinstance(library, Ingredient) else library._final_module
     )
@@ -116,15 +116,14 @@ def needs_of(library: Any) -> Needs:
 
 
 def reduce(made: Any) -> tuple[Any, ...]:
-    """A result of numba's as it is kept: whether it stands, what it needs, and the rest as numba
-    keeps it."""
+    """A compile result as it is cached: whether it has machine code of its own, which kernels it
+    needs, and numba's own reduction."""
     return isinstance(made.library, Standing), needs_of(made.library), made._reduce()
 
 
 def prepare(context: Any, stands: bool, needs: Needs, rest: tuple[Any, ...]) -> bool:
-    """Let there be what a kernel needs, before it is itself put into the memory of this process;
-    False where it goes by another name here, as with another setting of numba's: LLVM would end
-    the process."""
+    """Load the kernels that a cached one needs, before it is linked itself; False if one has
+    another name here, as under another setting of numba: linking would then abort the process."""
     for module, name, arguments in needs.values():
         getattr(import_module(module), name).compile(arguments)
     if not needs.keys() <= STANDING.keys():

@@ -45,7 +45,7 @@ FOR_LEVEL = {"NUMBA_CPU_NAME": LEVEL, "NUMBA_CPU_FEATURES": ""}
 
 
 def digest_of(package: Path) -> str:
-    """A number for all sources of kernels: another one as soon as one of them differs."""
+    """A hash of all sources of kernels."""
     digest = hashlib.sha256()
     for path in sorted(path for pattern in SOURCES for path in package.glob(pattern)):
         digest.update(f"{path.relative_to(package)}\n".encode() + path.read_bytes())
@@ -56,11 +56,11 @@ DIGEST = digest_of(PACKAGE)
 
 
 def forget_stale_machine_code(package: Path = PACKAGE, digest: str | None = None) -> None:
-    """Delete the files of machine code that were made of other sources: nobody would read them, and
-    under the names of what is gone they would stay.
+    """Delete cached machine code of other sources: it is never read again, and files of functions
+    that no longer exist would stay.
 
-    What came with the package stays, for it is not ours to delete.  Where the folder cannot be
-    written to, nothing happens: numba then keeps its files elsewhere."""
+    Machine code that came with the package is not deleted.  If the folder is read-only nothing
+    happens, and numba caches elsewhere."""
     digest = digest or digest_of(package)
     stamp = package / "kernels" / "__pycache__" / "compiled-sources.sha256"
     with contextlib.suppress(OSError):
@@ -74,12 +74,12 @@ def forget_stale_machine_code(package: Path = PACKAGE, digest: str | None = None
 
 
 def made_with() -> str:
-    """With what machine code is made here."""
+    """The version of numba and Python with which machine code is made here."""
     return f"numba {numba.__version__} for Python {sys.version_info[0]}.{sys.version_info[1]}"
 
 
 def why_unused() -> str:
-    """Why what a wheel has brought does not serve here; empty where it would, or brought none."""
+    """Why the machine code of a wheel cannot be used here; empty if it can, or if there is none."""
     with contextlib.suppress(OSError):
         then = (SHIPPED / MADE_WITH).read_text(encoding="utf-8").strip()
         if then != made_with():
@@ -91,7 +91,7 @@ def why_unused() -> str:
 
 @cache
 def host_has_level() -> bool:
-    """Whether this processor has all that `LEVEL` asks for."""
+    """Whether this processor supports all features of `LEVEL`."""
     if not llvmlite.binding.get_process_triple().startswith("x86_64"):
         return False
     has = llvmlite.binding.get_host_cpu_features()
@@ -100,8 +100,9 @@ def host_has_level() -> bool:
 
 # --- files ----------------------------------------------------------------------------------------
 class CodeFile(IndexDataCacheFile):
-    """An index of one kernel's machine code and the code itself; void with other sources, before
-    anything in it is looked at: it may speak of classes that are no longer there."""
+    """The index of one kernel's machine code, and the code itself.  If the sources differ it is
+    invalid before anything of it is unpickled, since it may refer to classes that no longer
+    exist."""
 
     def __init__(self, folder: str, name: str) -> None:
         super().__init__(folder, name, source_stamp=DIGEST)
@@ -109,17 +110,17 @@ class CodeFile(IndexDataCacheFile):
 
 
 def shipped_file(code: KernelCode, folder: Path = SHIPPED) -> CodeFile:
-    """The file of one kernel among those that a wheel brings, all in one folder."""
+    """The file of one kernel in the folder of a wheel."""
     room = Path(code.source).parent.name
     return CodeFile(str(folder), f"{room}.{code.filename_base}")
 
 
 class Nowhere:
-    """In place of a folder of the user, where none can be written to."""
+    """A cache locator for the case that no folder is writable."""
 
     @classmethod
     def from_function(cls, function: Any, source: str) -> Nowhere:
-        """For whatever kernel."""
+        """A locator for any function."""
         del source
         return cls(function)
 
@@ -127,15 +128,15 @@ class Nowhere:
         self.line = function.__code__.co_firstlineno
 
     def get_cache_path(self) -> None:
-        """There is none."""
+        """None: there is no folder."""
 
     def get_disambiguator(self) -> str:
-        """The line of the function, by which files of functions of one name differ."""
+        """The line of the function, which distinguishes files of functions with equal names."""
         return str(self.line)
 
 
 class KernelCode(CompileResultCacheImpl):
-    """What is written of a kernel, and where: nowhere, if numba finds no folder."""
+    """How a kernel is cached, and in which folder, if numba finds one."""
 
     def __init__(self, function: Any) -> None:
         self._locator_classes: list[Any] = [*type(self)._locator_classes, Nowhere]
@@ -143,16 +144,16 @@ class KernelCode(CompileResultCacheImpl):
         super().__init__(function)
 
     def reduce(self, made: Any) -> Any:
-        """What is kept of what was compiled."""
+        """A compile result as it is cached."""
         return ingredients.reduce(made)
 
     def rebuild(self, context: Any, kept: Any) -> Any:
-        """What was compiled, with all that it calls; None where that cannot be."""
+        """A cached compile result with all that it calls; None if it cannot be used here."""
         return super().rebuild(context, kept[-1]) if ingredients.prepare(context, *kept) else None
 
 
 class KernelCache(FunctionCache):
-    """The machine code of one kernel, as numba asks for it."""
+    """The cache of one kernel, in numba's interface."""
 
     def __init__(self, function: Any) -> None:
         self._py_func = function
@@ -165,8 +166,8 @@ class KernelCache(FunctionCache):
         self.enable()
 
     def load_overload(self, signature: Any, context: Any) -> Any:
-        """What was compiled for a signature, also by another process that is at it now; None where
-        it falls to this one."""
+        """The machine code for a signature, also if another process is compiling it now; None if
+        this process must compile it."""
         context.refresh()
         found = self.find(signature, context.codegen())
         if found is None and self.kept:
@@ -177,13 +178,13 @@ class KernelCache(FunctionCache):
         return None if found is None else self._impl.rebuild(context, found)
 
     def find(self, signature: Any, codegen: Any) -> Any:
-        """The code for a signature, in the folder of the user or in that of the package."""
+        """The machine code for a signature, from the folder of the user or of the package."""
         own = self._index_key(signature, codegen)
         places = [(file, key) for file in (self.kept, self.shipped) if file for key in keys(own)]
         return next((code for file, key in places if (code := file.load(key)) is not None), None)
 
     def save_overload(self, signature: Any, made: Any) -> None:
-        """Keep what was compiled, and let those who wait for it have it."""
+        """Cache a compile result, and release the lock for processes that wait for it."""
         if not self.kept:
             return
         try:
@@ -192,7 +193,8 @@ class KernelCache(FunctionCache):
             TURNS.leave(self)
 
     def ship(self, folder: Path) -> int:
-        """Copy what was made for `LEVEL` to where a wheel brings it from; how many signatures."""
+        """Copy the machine code made for `LEVEL` to the folder that a wheel contains; returns the
+        number of signatures."""
         if not self.kept:
             return 0
         made = [key for key in self.kept._load_index() if key == for_level(key)]
@@ -202,25 +204,26 @@ class KernelCache(FunctionCache):
 
 
 def keys(own: Any) -> Iterator[Any]:
-    """Under which code may lie that runs here: for this processor, and for its level."""
+    """The cache keys under which machine code for this processor may be found: its own, and that of
+    `LEVEL`."""
     yield own
     if host_has_level():
         yield for_level(own)
 
 
 def for_level(key: Any) -> Any:
-    """The key of a kernel as numba writes it, with the processor exchanged."""
+    """A cache key with the processor replaced by `LEVEL`."""
     signature, (system, *_), sources = key
     return signature, (system, LEVEL, ""), sources
 
 
 # --- several processes ----------------------------------------------------------------------------
 class Turns:
-    """Which kernels this process is compiling: nobody else does so meanwhile.
+    """Locks on the kernels that this process is compiling, so that no other process compiles them.
 
-    A lock on one byte for each kernel of a file in its folder.  The system takes it back when the
-    process ends, however it does.  Whoever compiles a kernel may wait for one that it calls, and
-    these calls go in no circle: so no two processes wait for each other."""
+    Each kernel has one byte of a lock file in its folder; the operating system releases the lock
+    when a process ends.  A process that compiles a kernel may wait for one that it calls; as the
+    call graph has no cycles there is no deadlock."""
 
     def __init__(self) -> None:
         self.files: dict[str, int] = {}
@@ -228,7 +231,7 @@ class Turns:
         self.told: Any = None
 
     def take(self, kernel: KernelCache) -> None:
-        """Wait for one's turn, where somebody else is at it; where there are no locks, go on."""
+        """Wait for the lock of a kernel; without locks on this system, go on."""
         if fcntl is None:
             return
         with contextlib.suppress(OSError):
@@ -240,7 +243,7 @@ class Turns:
                 self._lock(kernel, fcntl.LOCK_EX)
 
     def leave(self, kernel: KernelCache) -> None:
-        """Let others have their turn."""
+        """Release the lock of a kernel."""
         if kernel.cache_path in self.files:
             with contextlib.suppress(OSError):
                 self._lock(kernel, fcntl.LOCK_UN)

@@ -81,12 +81,13 @@ def as_many(rows: Floats) -> Floats:
 
 
 def zero_rows(*shape: int) -> Floats:
-    """Rows of nothing but zeros (..., STATE_WIDTH): ledgers, or bodies about to be filled in."""
+    """Rows of zeros (..., STATE_WIDTH): ledgers, or bodies that are filled in later."""
     return np.zeros((*shape, STATE_WIDTH))
 
 
 def ground_rows(*shape: int) -> Floats:
-    """Rows of what lies at the origin of N, unturned and at rest (..., STATE_WIDTH)."""
+    """Rows at the origin of N, with the identity as attitude and without velocity (...,
+    STATE_WIDTH)."""
     out = zero_rows(*shape)
     out[..., Q] = 1.0
     return out
@@ -132,7 +133,7 @@ def vectors_from(linear: Floats, angular: Floats) -> Floats:
 
 
 def zero_vectors(*shape: int) -> Floats:
-    """Vectors by bodies that are zero, or about to be filled in (..., 6)."""
+    """Zero vectors by bodies (..., 6)."""
     return np.zeros((*shape, VELOCITY_WIDTH))
 
 
@@ -154,7 +155,7 @@ def flat(vectors: Floats) -> Floats:
 
 
 def speeds_count(bodies: int) -> int:
-    """How many speeds so many rigid bodies have."""
+    """The number of speeds of so many rigid bodies."""
     return bodies * VELOCITY_WIDTH
 
 
@@ -177,14 +178,14 @@ class StateLayout(NamedTuple):
 
     @classmethod
     def of(cls, coordinates: Sequence[int], speeds: Sequence[int]) -> StateLayout:
-        """From how many further coordinates and speeds each body has."""
+        """The layout for the given numbers of further coordinates and speeds of each body."""
         ends = np.cumsum([0, *coordinates, *speeds], dtype=np.int64)
         n = len(coordinates)
         return cls(n, int(ends[-1]), ends[: n + 1], ends[n:], np.unique(ends))
 
     @classmethod
     def rigid(cls, bodies: int) -> StateLayout:
-        """Of bodies that have six speeds each, and no more."""
+        """The layout of rigid bodies: six speeds each, and an empty tail."""
         return cls.of((0,) * bodies, (0,) * bodies)
 
     @property
@@ -205,7 +206,7 @@ class StateLayout(NamedTuple):
 
     @property
     def moving(self) -> Ints:
-        """The numbers of a state on which motion depends: all but the ledger."""
+        """The indices of all numbers of a state but the ledger."""
         ends = (self.bodies + 1) * STATE_WIDTH
         return np.delete(np.arange(self.state_length), slice(ends - STATE_WIDTH, ends))
 
@@ -235,12 +236,12 @@ class StateLayout(NamedTuple):
         return np.concatenate([flat(by_body), further], axis=-1)
 
     def by_body(self, vectors: Floats) -> Floats:
-        """What flat vectors say of the six speeds of each body (..., bodies, 6)."""
+        """The six speeds of each body in flat vectors (..., bodies, 6)."""
         ends = self.bodies * VELOCITY_WIDTH
         return vectors[..., :ends].reshape(*vectors.shape[:-1], self.bodies, VELOCITY_WIDTH)
 
     def further_in(self, vectors: Floats) -> Floats:
-        """What flat vectors say of the further speeds (..., number of those)."""
+        """The further speeds in flat vectors (..., number of those)."""
         return vectors[..., self.bodies * VELOCITY_WIDTH :]
 
     def speeds_in(self, tails: Floats) -> Floats:

@@ -96,10 +96,10 @@ def sites_along(states: Floats, which: Ints, sites: Sites) -> Floats:
 
 @inner
 def next_to(near: float, angle: float) -> float:
-    """The angle, from -pi to pi, with the whole turns that bring it next to another.
+    """The angle in [-pi, pi] plus the whole turns that bring it nearest to another angle.
 
-    Half a turn from two: then with the turns that the other has, when it is a number of whole
-    turns."""
+    Halfway between two multiples of a turn it takes the turns of the other angle, if that is a
+    whole number of turns."""
     turns = (near - angle) / TURN_AROUND
     return angle + TURN_AROUND * (
         math.floor(turns + 0.5 + TIE) if angle > 0.0 else math.ceil(turns - 0.5 - TIE)
@@ -163,6 +163,17 @@ def joint_coordinates(
     """Value and rate of each of the given coordinates (n, 2)."""
     for k in range(which.shape[0]):
         out[k, 0], out[k, 1] = joint_coordinate(which[k], joints, sites, frames)
+
+
+@kernel
+def trace_coordinates(
+    states: Floats, which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats
+) -> None:
+    """Values of the given coordinates in each of some states (k, n); `frames` is room."""
+    for k in range(states.shape[0]):
+        fill_frames(states[k], frames)
+        for n in range(which.shape[0]):
+            out[k, n] = joint_coordinate(which[n], joints, sites, frames)[0]
 
 
 @inner

@@ -1,7 +1,6 @@
-"""Rows of clusters from rows of the bodies that are locked together in them, and back.
+"""States of clusters from states of their locked bodies, and back.
 
-Operation by operation the same for every row, so that a row has the same bits alone and among
-others."""
+Every row is computed by the same operations, so that its bits do not depend on the other rows."""
 
 from __future__ import annotations
 
@@ -33,7 +32,8 @@ def spread(
     states: Floats, cluster: Ints, place: Floats, turn: Floats, clusters: int, out: Floats
 ) -> None:
     """States of all bodies (k, nb + m, STATE_WIDTH) from those of their clusters (k, n + m,
-    STATE_WIDTH); m rows that are no bodies stay last.  Bodies of cluster n stand on the ground."""
+    STATE_WIDTH); the m last rows are no bodies and are copied.  Bodies of cluster n stand on the
+    ground."""
     still = 0.0, 0.0, 0.0
     for k in range(states.shape[0]):
         for i in range(cluster.shape[0]):
@@ -54,8 +54,8 @@ def spread(
 
 @kernel
 def gather(states: Floats, leader: Ints, place: Floats, bodies: int, out: Floats) -> None:
-    """`spread` undone, but for rounding: clusters move as their leaders have it, which lie at
-    `place` in them."""
+    """The inverse of `spread`, except for rounding: each cluster moves with its leader, which lies
+    at `place` in it."""
     for k in range(states.shape[0]):
         for c in range(leader.shape[0]):
             i, y = leader[c], states[k]

@@ -56,14 +56,14 @@ def between_knots(s: int, t: float, schedules: Schedules) -> Vec:
 
 @inner
 def by_formula(s: int, which: int, t: float, schedules: Schedules) -> Vec:
-    """A user's formula, or one of its derivatives: a plain number."""
+    """The value of a user's formula, or of one of its derivatives."""
     address, row = schedules.spans[s, FORMULA_ADDRESS], schedules.spans[s, FIRST_KNOT]
     return call_formula(address, which, t, 0.0, 0.0, row, schedules.knots), 0.0, 0.0
 
 
 @inner
 def leaf_value(s: int, t: float, schedules: Schedules) -> Vec:
-    """Value of a schedule that is made of no others."""
+    """Value of a schedule that is not composed of others."""
     kind, k, knots = (
         schedules.spans[s, INTERPOLATION],
         schedules.spans[s, FIRST_KNOT],
@@ -81,7 +81,7 @@ def leaf_value(s: int, t: float, schedules: Schedules) -> Vec:
 
 @inner
 def product_value(s: int, t: float, schedules: Schedules) -> Vec:
-    """Value of a product, the first factor of which may be a vector; or of what is none."""
+    """Value of a product, whose first factor may be a vector, or of a single schedule."""
     if schedules.spans[s, INTERPOLATION] != PRODUCT:
         return leaf_value(s, t, schedules)
     x = leaf_value(schedules.spans[s, FIRST_KNOT], t, schedules)
@@ -123,7 +123,7 @@ def knot_motion(s: int, t: float, schedules: Schedules) -> tuple[Vec, Vec, Vec]:
 
 @inner
 def leaf_motion(s: int, t: float, schedules: Schedules) -> tuple[Vec, Vec, Vec]:
-    """Value of a schedule that is made of no others, with its first two derivatives."""
+    """Value and first two derivatives of a schedule that is not composed of others."""
     kind, k, knots = (
         schedules.spans[s, INTERPOLATION],
         schedules.spans[s, FIRST_KNOT],
@@ -145,7 +145,7 @@ def leaf_motion(s: int, t: float, schedules: Schedules) -> tuple[Vec, Vec, Vec]:
 
 @inner
 def product_motion(s: int, t: float, schedules: Schedules) -> tuple[Vec, Vec, Vec]:
-    """Value of a product, or of what is none, with its first two derivatives."""
+    """Value and first two derivatives of a product, or of a single schedule."""
     if schedules.spans[s, INTERPOLATION] != PRODUCT:
         return leaf_motion(s, t, schedules)
     x, rate, bend = leaf_motion(schedules.spans[s, FIRST_KNOT], t, schedules)

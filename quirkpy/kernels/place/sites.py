@@ -1,9 +1,9 @@
-"""Sites: where they are in N and how they move, what a load at one does to its body, and what a row
-that acts at one asks of it.
+"""Sites: their motion in N, the load that acts on a body at a site, and the rows of a constraint
+there.
 
-Nothing else knows how a site hangs on its body (`tests/contracts/test_sites.py`): whatever acts
-at a site takes a `SiteMotion` from here, and hands it back with a force, a couple or a direction.
-The ground is the last row of every body array."""
+No other module knows how a site is attached to its body (`tests/contracts/test_sites.py`): an
+element takes a `SiteMotion` from here, and returns it with a force, a couple or a direction.  The
+ground is the last row of every body array."""
 
 from __future__ import annotations
 
@@ -126,7 +126,7 @@ def site_axis(site: int, k: int, sites: Sites, frames: Floats) -> Vec:
 
 @inner
 def turning_acceleration(at: SiteMotion) -> Vec:
-    """The acceleration of a site that velocities alone make [m/s2]."""
+    """The velocity-dependent part of the acceleration of a site [m/s2]."""
     return centripetal(at.spin, at.arm)
 
 

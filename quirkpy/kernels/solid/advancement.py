@@ -56,8 +56,8 @@ class Motions(NamedTuple):
 
 
 class Room(NamedTuple):
-    """What is written while a pair is looked at: relative rows (k, RELATIVE_WIDTH), control points,
-    and a bound of the clearance over each step (k,)."""
+    """Memory for one pair: relative rows (k, RELATIVE_WIDTH), control points, and a bound of the
+    clearance over each step (k,)."""
 
     rows: Floats
     curve: Floats
@@ -89,7 +89,7 @@ def look(
     s: float, left: float, right: float, i: int, j: int, solids: Solids, curve: Floats,
     limits: tuple[float, float, float, float],
 ) -> tuple[float, float]:  # fmt: skip
-    """The clearance at s, and a bound from below for s - left to s + right."""
+    """The clearance at s, and a lower bound from s - left to s + right."""
     one, two = solids.what[i, SOLID_KIND], solids.what[j, SOLID_KIND]
     a, b = get3(solids.numbers, i, HALF), get3(solids.numbers, j, HALF)
     p, A = get3(solids.numbers, i, SOLID_POINT), mat9(solids.numbers, i, SOLID_AXES)
@@ -129,7 +129,7 @@ def product(a: Mat, b: Mat) -> Mat:
 
 @inner
 def far_off(i: int, j: int, solids: Solids, curve: Floats, speed: float) -> float:
-    """Bound of the clearance over a whole step, from the balls around both."""
+    """A lower bound of the clearance over a whole step, from the bounding balls of both."""
     y, _, _, _ = pose_at(0.5, curve)
     far = norm(sub(y, get3(solids.numbers, i, SOLID_POINT))) - norm(
         get3(solids.numbers, j, SOLID_POINT)
@@ -178,7 +178,7 @@ def search(
 
 @inner
 def step_of(k: int, motions: Motions, room: Room) -> float:
-    """Length of step k [s]; its control points go into the room."""
+    """Length of step k [s]; its control points are written to the room."""
     h = motions.t[k + 1] - motions.t[k]
     fill_curve(k, h, room.rows, room.curve)
     return h

@@ -40,14 +40,14 @@ def unit(k: int, length: float) -> Vec:
 
 @inner
 def facing(n: Vec, c: Vec) -> Vec:
-    """n or -n, whichever points to c."""
+    """n or -n, whichever points towards c."""
     return n if dot(n, c) >= 0.0 else (-n[0], -n[1], -n[2])
 
 
 @inner
 def on_faces(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec]:
-    """How far two boxes are apart on the best of their six normals, and which it is, from the first
-    to the second."""
+    """The separation of two boxes along the best of their six face normals, and this normal,
+    directed from the first to the second."""
     best, n = -math.inf, (1.0, 0.0, 0.0)
     for i in range(3):
         reach = a[i] + b[0] * abs(R[3 * i]) + b[1] * abs(R[3 * i + 1]) + b[2] * abs(R[3 * i + 2])
@@ -65,8 +65,8 @@ def on_faces(a: Vec, b: Vec, c: Vec, R: Mat) -> tuple[float, Vec]:
 
 @inner
 def edge_normal(i: int, j: int, R: Mat) -> tuple[float, Vec]:
-    """The sine between edge i of the first box and edge j of the second, and the direction
-    perpendicular to both."""
+    """The sine of the angle between edge i of the first box and edge j of the second, and their
+    common perpendicular."""
     n = cross(unit(i, 1.0), axis_of(R, j))
     sine = math.sqrt(dot(n, n))
     return sine, (scale(1.0 / sine, n) if sine > PARALLEL else n)
@@ -74,7 +74,7 @@ def edge_normal(i: int, j: int, R: Mat) -> tuple[float, Vec]:
 
 @inner
 def on_edges(i: int, j: int, a: Vec, b: Vec, c: Vec, R: Mat, m: Vec) -> float:
-    """How far they are apart on the axis m, perpendicular to edges i and j."""
+    """The separation along the axis m, which is perpendicular to edges i and j."""
     gap = abs(dot(m, c))
     for k in range(3):
         if k != i:
@@ -86,8 +86,8 @@ def on_edges(i: int, j: int, a: Vec, b: Vec, c: Vec, R: Mat, m: Vec) -> float:
 
 @inner
 def separate(a: Vec, b: Vec, c: Vec, R: Mat, small: float) -> tuple[float, Vec]:
-    """How far they are apart on the best axis, and which it is: one of two edges only where it is
-    better by `small`."""
+    """The separation along the best axis, and this axis; an axis of two edges only if it is better
+    by `small`."""
     best, n = on_faces(a, b, c, R)
     faces = best
     for i in range(3):

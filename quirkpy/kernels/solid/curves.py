@@ -212,8 +212,8 @@ def hold_as(
 def motion_of(
     k: int, i: int, states: Floats, bends: Floats
 ) -> tuple[Vec, Four, Vec, Vec, Vec, Vec]:
-    """r, q, v, omega and the accelerations of a body at row k; of the ground, the last row, nothing
-    moves."""
+    """r, q, v, omega and the accelerations of a body at row k; the ground, the last row, is at
+    rest."""
     if i == bends.shape[1]:
         z = 0.0, 0.0, 0.0
         return z, (1.0, 0.0, 0.0, 0.0), z, z, z, z
@@ -226,7 +226,7 @@ def motion_of(
 
 @inner
 def relative_row(k: int, i: int, j: int, states: Floats, bends: Floats, out: Floats) -> None:
-    """Body j as seen from body i at row k, into row k of `out`."""
+    """Motion of body j relative to body i at row k, into row k of `out`."""
     r1, q1, v1, w1, a1, b1 = motion_of(k, i, states, bends)
     r2, q2, v2, w2, a2, b2 = motion_of(k, j, states, bends)
     A = rotation_matrix(q1[0], q1[1], q1[2], q1[3])

@@ -61,7 +61,7 @@ def half_lengths(shape: Shape) -> tuple[int, Triple, Nine]:
 
 
 def reach_of(kind: int, half: Triple) -> float:
-    """The radius of the ball around the centre that holds a solid."""
+    """The radius of the bounding ball of a solid about its centre."""
     a, b, c = half
     return {SPHERE: a, BOX: math.hypot(a, b, c), CYLINDER: math.hypot(a, c)}[kind]
 
@@ -146,7 +146,7 @@ def support(kind: int, half: Vec, d: Vec) -> Vec:
 
 @inner
 def extent(kind: int, half: Vec, n: Vec) -> float:
-    """How far a solid reaches in the direction n, from its centre."""
+    """The extent of a solid in the direction n, from its centre."""
     if kind == BOX:
         return half[0] * abs(n[0]) + half[1] * abs(n[1]) + half[2] * abs(n[2])
     if kind == CYLINDER:

@@ -1,7 +1,7 @@
-"""Many runs of one selection, one after the other, without coming back in between.
+"""Many runs of one selection in one call.
 
-What a run is, and every bit of it, is up to `advance`; here it begins, goes on past knots of
-schedules, and ends, as it does alone."""
+The steps of a run are those of `advance`, bit for bit; this module begins a run, passes knots of
+schedules, and ends it, as the driver of a single run does."""
 
 from __future__ import annotations
 
@@ -74,12 +74,12 @@ NOWHERE = -2
 
 
 class RunTable(NamedTuple):
-    """Runs, a row each: the line in which it begins, and then that in which it ends; angles; which
-    stops hold; clock; counts, with why it ended; numbers of the model that are its own, and where
-    all of them stand: array, row, column; notes; knots of schedules [s]; velocities by which poses
-    beside the start are found (nb, 6); times of samples, after the start [s], and each of these: a
-    line, its angles (n, samples, ...); all rows, where there is room for any, and the run of each
-    (rows, ...)."""
+    """The runs, a row for each: the line of the state in which it begins, then that in which it
+    ends; angles; stops that hold; clock; counts, with the reason of its end; its own numbers of the
+    model, and their places: array, row, column; notes; knots of schedules [s]; velocities for poses
+    beside the start (nb, 6); times of samples after the start [s], and for each sample a line and
+    its angles (n, samples, ...); and all rows, if there is room, with the run of each (rows,
+    ...)."""
 
     lines: Floats
     near: Floats
@@ -99,8 +99,8 @@ class RunTable(NamedTuple):
 
 
 class Worker(NamedTuple):
-    """What belongs to one who flies: the arrays of a run, as the driver of one run has them; and
-    the control of its conditions at every start."""
+    """The arrays of one thread: those of a run, as in the driver of a single run, and the initial
+    control of its conditions."""
 
     run: Run
     conditions: Conditions
@@ -112,7 +112,7 @@ class Worker(NamedTuple):
 
 @inner
 def write(given: Floats, to: Floats) -> None:
-    """Numbers in the place of others."""
+    """Copy numbers into an array."""
     for i in range(to.shape[0]):
         to[i] = given[i]
 
@@ -139,7 +139,7 @@ def put_numbers(k: int, batch: RunTable, model: Model) -> None:
 
 @inner
 def begin_anew(worker: Worker) -> None:
-    """Forget all that the last run has left."""
+    """Reset everything that the last run has left."""
     run, conditions, scratch = worker.run, worker.conditions, worker.scratch
     run.lines[:] = 0.0
     run.out[:] = 0.0
@@ -156,7 +156,7 @@ def begin_anew(worker: Worker) -> None:
 
 @inner
 def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -> None:
-    """The start of run k, as it is given."""
+    """Set the given start of run k."""
     run, conditions = worker.run, worker.conditions
     begin_anew(worker)
     put_numbers(k, batch, model)
@@ -173,8 +173,8 @@ def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -
 
 @inner
 def head_for(end: float, run: Run, batch: RunTable) -> None:
-    """Let steps go on to a time, or to the first knot of a schedule before it; as far as that,
-    what acts after a knot is not asked for."""
+    """Set the time up to which steps go: an end, or the first knot of a schedule before it.  At a
+    knot, loads are evaluated just before it."""
     clock, knots, first, at_knot = run.clock, batch.knots, end, False
     for j in range(knots.shape[0]):
         if clock[T] < knots[j] < first:
@@ -190,8 +190,8 @@ def head_for(end: float, run: Run, batch: RunTable) -> None:
 def step_on(
     end: float, fresh: bool, room: int, batch: RunTable, model: Model, table: Table, worker: Worker
 ) -> int:
-    """Steps, at most so many; returns why they have ended: at a knot of a schedule before the end
-    the run goes on."""
+    """Take at most so many steps; returns why they have ended.  At a knot before the end the run
+    goes on."""
     run, conditions, scratch, rows = worker.run, worker.conditions, worker.scratch, worker.rows
     why = advance(run, model, conditions, scratch, table, worker.watch, rows, fresh, room)
     if why != ARRIVED:
@@ -212,7 +212,7 @@ def step_on(
 def note_for(
     k: int, t: float, what: int, which: int, lost: float, desk: Ints, batch: RunTable
 ) -> None:
-    """A note of run k."""
+    """Add a note to run k."""
     notes, at = batch.notes, desk[WAITING]
     notes[at, 0], notes[at, 1], notes[at, 2], notes[at, 3] = k, t, what, which
     notes[at, 4] = lost
@@ -221,7 +221,7 @@ def note_for(
 
 @inner
 def take_notes(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
-    """The notes of the last stretch."""
+    """Copy the notes of the last stretch."""
     for j in range(worker.run.counts[NOTED]):
         at = desk[WAITING]
         batch.notes[at, 0] = k
@@ -231,7 +231,7 @@ def take_notes(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
 
 @inner
 def rests(k: int, desk: Ints, batch: RunTable, worker: Worker) -> bool:
-    """Note the rest in which a run begins; returns whether it ends with it."""
+    """Note that a run begins at rest; returns whether this ends it."""
     what, values, over = worker.watch.what, worker.watch.values, False
     for w in range(what.shape[0]):
         if what[w, KIND] == REST and values[w, VALUE] <= 0.0:
@@ -254,8 +254,9 @@ def fastest_of(y: Floats) -> float:
 def branches_meet(
     y: Floats, probe: Floats, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> int:
-    """The closing row that is weakest in a pose beside this one where more of them count there than
-    here: at rest branches may meet then; NOWHERE else.  y: room that holds the pose."""
+    """The weakest closing row in a pose beside this one if more rows are independent there than
+    here, so that branches of motion may meet at rest; NOWHERE otherwise. y: room that holds the
+    pose."""
     counted = scratch.report[COUNTED]
     for i in range(probe.shape[0]):
         for j in range(V, STATE_WIDTH):
@@ -275,7 +276,7 @@ def branches_meet(
 def look_at_start(
     k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
 ) -> int:
-    """What is to be known of a start before its first step; returns why the run is over."""
+    """Examine a start before its first step; returns why the run is over, if it is."""
     run, n = worker.run, worker.run.out.shape[0]
     lost = worker.rows.states[0, n, LOST]
     if lost != 0.0:
@@ -297,7 +298,7 @@ def look_at_start(
 
 @inner
 def looked_at(worker: Worker) -> bool:
-    """Whether starts are looked at before the first step: loops may have branches, and a rest may
+    """Whether starts must be examined before the first step: loops may have branches, and rest may
     end the run."""
     looking = worker.scratch.rows.shape[0] > 0
     for w in range(worker.watch.what.shape[0]):
@@ -307,7 +308,7 @@ def looked_at(worker: Worker) -> bool:
 
 @inner
 def keep_sample(k: int, row: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
-    """A row as the next sample of run k."""
+    """Store a row as the next sample of run k."""
     rows, s, first = worker.rows, desk[SAMPLED], tail_start(worker.run.out.shape[0])
     for i in range(rows.states.shape[1]):
         for j in range(STATE_WIDTH):
@@ -322,7 +323,7 @@ def keep_sample(k: int, row: int, desk: Ints, batch: RunTable, worker: Worker) -
 def begin_beside(
     k: int, t: float, row: int, step: float, batch: RunTable, worker: Worker, aside: Worker
 ) -> None:
-    """Set out from a row of the run for a time before the next, with a first step."""
+    """Start from a row of the run for a time before the next row, with a first step."""
     rows, run, n = worker.rows, aside.run, worker.run.out.shape[0]
     begin_anew(aside)
     write(batch.clock[k], run.clock)
@@ -344,7 +345,7 @@ def sample_between(
     k: int, t: float, row: int, step: float, desk: Ints, batch: RunTable, model: Model,
     table: Table, worker: Worker, aside: Worker,
 ) -> None:  # fmt: skip
-    """The state at a time between two rows, by steps from the first, as the next sample."""
+    """Store the state at a time between two rows, by steps from the first, as the next sample."""
     run, rows, n, fresh, why = aside.run, aside.rows, worker.run.out.shape[0], True, GOING
     begin_beside(k, t, row, step, batch, worker, aside)
     while why == GOING:
@@ -369,8 +370,8 @@ def take_samples(
     k: int, fresh: bool, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker,
     aside: Worker,
 ) -> None:  # fmt: skip
-    """Samples at times before the last row of the last stretch; that row goes on as the last of
-    all."""
+    """Store samples at times before the last row of the last stretch; that row becomes the last row
+    of all."""
     rows, begun, filled = worker.rows, batch.clock[k, T], worker.run.counts[ROOM]
     kept = rows.t.shape[0] - 1
     for i in range(1 if fresh else 0, filled):
@@ -390,7 +391,7 @@ def take_samples(
 
 @inner
 def copy_row(row: int, rows: Rows, to: int, others: Rows) -> None:
-    """A row in the place of another."""
+    """Copy a row over another."""
     others.t[to] = rows.t[row]
     for i in range(rows.states.shape[1]):
         write(rows.states[row, i], others.states[to, i])
@@ -402,7 +403,7 @@ def copy_row(row: int, rows: Rows, to: int, others: Rows) -> None:
 
 @inner
 def keep_rows(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
-    """All rows of the last stretch of run k."""
+    """Store all rows of the last stretch of run k."""
     for row in range(worker.run.counts[ROOM]):
         copy_row(row, worker.rows, desk[KEPT], batch.rows)
         batch.owner[desk[KEPT]] = k
@@ -411,7 +412,7 @@ def keep_rows(k: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
 
 @inner
 def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> None:
-    """The last row of run k as its end."""
+    """Store the last row of run k as its end."""
     rows, run, row, first = worker.rows, worker.run, desk[ROW], tail_start(worker.run.out.shape[0])
     while (
         desk[SAMPLED] < batch.times.shape[0]
@@ -436,7 +437,7 @@ def come_down(k: int, why: int, desk: Ints, batch: RunTable, worker: Worker) -> 
 def go_on(
     k: int, desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> int:
-    """One stretch of run k; returns why it is over, or GOING."""
+    """Fly one stretch of run k; returns why the run is over, or GOING."""
     run, fresh = worker.run, desk[UNDER_WAY] == 0
     if fresh:
         set_out(k, desk, batch, model, worker)
@@ -463,9 +464,9 @@ def go_on(
 def fly(
     desk: Ints, batch: RunTable, model: Model, table: Table, worker: Worker, aside: Worker
 ) -> None:
-    """Runs from desk[AT] on, until desk[LAST], until notes or rows are to be fetched, or patience
-    is at its end: then the call is made again.  `aside` flies to samples; it may be the worker
-    itself where there are none."""
+    """Fly the runs from desk[AT] to desk[LAST], until notes or rows must be fetched or the allowed
+    number of rows is reached; then the call is repeated.  `aside` computes samples; it may be the
+    worker itself if there are none."""
     spent, most = 0, worker.rows.notes.shape[0] + worker.watch.what.shape[0] + 2
     keeping = batch.owner.shape[0] > 0
     while desk[AT] < desk[LAST] and spent < desk[PATIENCE]:

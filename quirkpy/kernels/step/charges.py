@@ -1,5 +1,5 @@
-"""What putting states onto the joints takes from their energy: its ledger, and whether it is more
-than the tolerances leave open."""
+"""The end of a step put onto the joints, and the ledger of energy that projection changes: whether
+this is more than the tolerances explain."""
 
 from __future__ import annotations
 
@@ -8,8 +8,11 @@ import math
 from quirkpy.kernels.act.wrenches import PROJECTED
 from quirkpy.kernels.base.arrays import MASS, Vec
 from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
+from quirkpy.kernels.step.ledger import hold_momentum
+from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
     ALLOWED,
     ATOL,
@@ -18,11 +21,22 @@ from quirkpy.kernels.step.steps import (
     END,
     FIXED,
     HARSH,
+    LEAP,
+    PASSING,
+    PROJECTING,
+    RAW,
     RTOL,
+    STEP,
     TAKEN,
+    H,
     Run,
+    T,
+    copy,
+    finite,
+    unit_quaternions,
 )
 from quirkpy.kernels.step.watch import metric
+from quirkpy.kernels.tree.closure import RUNNING_PIVOT
 from quirkpy.kernels.tree.evaluation import Model, Scratch
 from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.maths.types import Floats
@@ -35,8 +49,8 @@ OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 
 @inner
 def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
-    """Put the kinetic energy that projection has taken from one state to the other in a column of
-    its ledger."""
+    """Add the change of kinetic energy by projection, from one state to another, to a column of the
+    ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
     loss = 0.5 * (
         metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
@@ -47,9 +61,9 @@ def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> No
 
 @inner
 def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """Charge to the ledger what the loads at END do along the way from the pose in a line, where
-    projection has moved the state; and compare that with what the tolerances leave open. (A fixed
-    step knows none.)"""
+    """Add to the ledger the work of the loads at END over the displacement by projection, from the
+    pose in a line, and compare it with what the tolerances explain. (A fixed step has no
+    tolerance.)"""
     new, n, clock = run.states[END], model.bodies.shape[0], run.clock
     clock[CHARGE] = 0.0
     if run.moved[0] == 0.0 and run.moved[1] == 0.0:
@@ -80,8 +94,8 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
-    """Put what the loads at END do along the way from the pose in a line in the ledger of
-    projections."""
+    """Add the work of the loads at END over the displacement from the pose in a line to the column
+    of projections."""
     old, new = run.states[line], run.states[END]
     for i in range(model.bodies.shape[0]):
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
@@ -91,8 +105,8 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
 
 @inner
 def is_overdrawn(run: Run) -> bool:
-    """Whether projections have moved more energy than the tolerances explain, step after step: it
-    is no motion."""
+    """Whether projection has changed the energy by more than the tolerances explain in many
+    consecutive steps, so that the result is no motion."""
     if run.clock[CHARGE] == 0.0:
         run.counts[HARSH] = 0
     else:
@@ -106,3 +120,34 @@ def rotation_from(old: Floats, new: Floats, i: int) -> Vec:
     w, a = old[i, Q], get3(old, i, Q + 1)
     u, b = new[i, Q], get3(new, i, Q + 1)
     return scale(2.0, sub(sub(scale(w, b), scale(u, a)), cross(b, a)))
+
+
+@inner
+def end_step(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> bool:
+    """END of a step to RAW: on the constraints, with the momenta of RAW; returns whether that is
+    near enough; half the step is next otherwise."""
+    clock, free = run.clock, run.clock[FIXED] == 0.0
+    put_back(run, model, conditions, scratch)
+    if free and not finite(run.lines, END):
+        clock[H] = 0.5 * clock[STEP]
+        return False
+    if clock[PROJECTING] > 0.0:
+        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
+        if free and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
+            clock[H] = 0.5 * clock[STEP]
+            return False
+        if run.moved[0] > 0.0:
+            hold_momentum(run.states[RAW], run.states[END], model, scratch)
+        charge_motion(RAW, END, PROJECTED, run, model)
+    return True
+
+
+@inner
+def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
+    """END: the state RAW with normalized quaternions, projected onto the constraints if the run
+    does so."""
+    copy(run.lines, RAW, END)
+    unit_quaternions(END, run)
+    if run.clock[PROJECTING] > 0.0:
+        conditions.control[TIME] = run.clock[T] + run.clock[STEP]
+        project(run.states[END], model, conditions, scratch, run.moved)

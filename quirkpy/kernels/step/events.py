@@ -1,5 +1,5 @@
-"""Where in a step something happens: crossings of the watched functions, located on the polynomial
-of the step."""
+"""Events within a step: crossings of the watched functions, located on the polynomial of the
+step."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
+from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
@@ -36,10 +37,13 @@ from quirkpy.kernels.step.watch import (
     NOW,
     ONE,
     ROOT,
+    ROPE,
     STOP,
     TRIAL,
     VALUE,
     Watch,
+    lies_in_places,
+    look_at_places,
     watch_functions,
     watched_stops,
 )
@@ -69,13 +73,16 @@ VISIT_REACHES, VISIT_FALL = 2.0, 0.02
 NEARNESS, SINGULAR, SINGULAR_FALL, GLANCE, STAGE_GAP = -1, 1e-4, 0.25, 1e-3, 0.3
 #: A visit that does not go deeper than this is rounding.
 GRAZE = 1e-12
+#: Zero is out of reach of a function whose least value so far is so many times what it falls by
+#: between there and the ends of what is left to search.
+OUT_OF_REACH = 10.0
 #: Golden sections of a search for the least value within a step, and the golden ratio less one.
 SECTIONS, GOLDEN = 60, 0.6180339887498949
 
 
 @inner
 def crosses(before: float, after: float, direction: int) -> bool:
-    """Whether a function goes through zero the way that counts."""
+    """Whether a function crosses zero in the direction that counts."""
     return (direction <= 0 and before > 0.0 >= after) or (direction >= 0 and before < 0.0 <= after)
 
 
@@ -90,26 +97,24 @@ def value_within(
     table: Table,
     watch: Watch,
 ) -> float:
-    """Watched function k at the fraction x of the step; for NEARNESS how near the pose there is to
-    a singular one."""
+    """Watched function k at the fraction x of the step; for NEARNESS the distance from a singular
+    pose.  Where places alone tell it, nothing else is evaluated."""
     interpolate(x, run, table)
+    t = run.clock[T] + x * run.clock[STEP]
+    if k >= 0 and lies_in_places(k, model, conditions, watch):
+        conditions.control[TIME] = t
+        fill_frames(run.states[WITHIN], scratch.frames)
+        look_at_places(k, model, conditions, scratch, watch)
+        return watch.values[k, TRIAL]
     if k == NEARNESS:
-        conditions.control[TIME] = run.clock[T] + x * run.clock[STEP]
+        conditions.control[TIME] = t
         project(run.states[WITHIN], model, conditions, scratch, run.room)
-    accelerate(run.clock[T] + x * run.clock[STEP], WITHIN, run, model, conditions, scratch)
+    accelerate(t, WITHIN, run, model, conditions, scratch)
     run.counts[EVALUATIONS] += 1
     if k == NEARNESS:
         return nearness(True, run, scratch)
     watch_functions(run.states[WITHIN], run.out, model, conditions, scratch, watch)
-    watched_stops(
-        run.clock[T] + x * run.clock[STEP],
-        run.states[WITHIN],
-        model,
-        conditions,
-        scratch,
-        watch,
-        run.out,
-    )
+    watched_stops(t, run.states[WITHIN], model, conditions, scratch, watch, run.out)
     return watch.values[k, TRIAL]
 
 
@@ -148,8 +153,8 @@ def root_between(
 
 @inner
 def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, float]:
-    """Where within (0, 1) the cubic with these values and slopes at 0 and 1 is least, and its
-    value; (-1, inf) where that is at an end."""
+    """The place in (0, 1) and the value of the minimum of the cubic with these values and slopes at
+    0 and 1; (-1, inf) if the minimum lies at an end."""
     c3, c2 = r0 + r1 - 2.0 * (g1 - g0), 3.0 * (g1 - g0) - 2.0 * r0 - r1
     square = c2 * c2 - 3.0 * c3 * r0
     if square < 0.0:
@@ -172,13 +177,14 @@ def least_of_cubic(g0: float, r0: float, g1: float, r1: float) -> tuple[float, f
 
 @inner
 def may_visit(k: int, run: Run, conditions: Conditions, watch: Watch) -> float:
-    """The fraction of the step at which a pair of sensors that is apart at both ends may have met
-    within, or a joint have been at its stop; -1: nowhere.
+    """The fraction of the step at which two sensors that are apart at both ends may have met, a
+    joint may have touched its stop, or a rope have been slack or taut; -1: nowhere.
 
-    Judged by the cubic through the squared distance, or the clearance, and its rate at both ends.
-    """
+    It is estimated by the cubic through the squared distance, the clearance, or what is left of a
+    phase, and its rate at both ends."""
     values, h, kind = watch.values, run.clock[STEP], watch.what[k, KIND]
-    if (kind != MEETING and kind != STOP) or values[k, VALUE] <= 0.0 or values[k, NOW] <= 0.0:
+    apart = values[k, VALUE] > 0.0 and values[k, NOW] > 0.0
+    if not apart or (kind != MEETING and kind != STOP and kind != ROPE):
         return -1.0
     if kind == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:
         return -1.0
@@ -203,21 +209,23 @@ def least_between(
     table: Table,
     watch: Watch,
 ) -> tuple[float, float]:
-    """Where between a and b function k is least, by golden sections, and its value; or the first
-    place found where it is no more than `enough`."""
-    left, right, fl, fr = a, b, math.inf, math.inf
+    """The minimum of function k between a and b, place and value, by golden sections; or the first
+    place found where it is at most `enough`, or where that is out of reach.  (The distance from a
+    singular pose is always followed to its minimum, whose place counts, too.)"""
+    left, right, fl, fr, fa, fb = a, b, math.inf, math.inf, math.inf, math.inf
     for n in range(SECTIONS):
         if n == 0 or (n > 1 and fl < fr):
             if n > 1:
-                b, right, fr = right, left, fl
+                b, fb, right, fr = right, fr, left, fl
             left = b - GOLDEN * (b - a)
             fl = value_within(left, k, run, model, conditions, scratch, table, watch)
         else:
             if n > 1:
-                a, left, fl = left, right, fr
+                a, fa, left, fl = left, fl, right, fr
             right = a + GOLDEN * (b - a)
             fr = value_within(right, k, run, model, conditions, scratch, table, watch)
-        if min(fl, fr) <= enough:
+        least = min(fl, fr)
+        if least <= enough or (k != NEARNESS and least > OUT_OF_REACH * (max(fa, fb) - least)):
             break
     if fl < fr:
         return left, fl
@@ -228,11 +236,12 @@ def least_between(
 def singular_pose(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:
-    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER where
-    none is.
+    """The fraction of the step at which a singular pose is passed, to about 1e-4 rad; NEVER if
+    there is none.
 
-    Nearness goes below SINGULAR near the stage that came nearest, and has a minimum there: where
-    that stage is an end of the step, nearness falls from there into the step."""
+    The distance from a singular pose falls below SINGULAR and has a minimum near the stage with the
+    smallest distance; if that stage is an end of the step, the distance decreases from there into
+    the step."""
     nearest, k = (
         run.clock[NEAREST],
         np.int64(NEARNESS),
@@ -259,8 +268,8 @@ def singular_pose(
 
 @inner
 def rounding_of(k: int, run: Run, watch: Watch) -> float:
-    """What watched function k is off by the rounding of places: the clearance of a stop; 0 of all
-    that is no stop."""
+    """The rounding error of watched function k that follows from that of positions: for the
+    clearance of a stop; 0 for others."""
     far = 0.0
     if watch.what[k, KIND] == STOP:
         for i in range(run.out.shape[0]):
@@ -273,10 +282,11 @@ def past_rounding(
     b: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     table: Table, watch: Watch,
 ) -> tuple[float, float]:  # fmt: skip
-    """A fraction of the step, at most b, at which function k, that is zero at its beginning,
-    differs from zero by more than rounding, and its value there.
+    """A fraction of the step, at most b, at which function k, zero at the beginning, exceeds its
+    rounding error, and its value there.
 
-    Its rate does not tell: what is left from rest has one that is rounding."""
+    Its rate at the beginning does not decide the sign: for a motion from rest it is rounding
+    itself."""
     rounding = rounding_of(k, run, watch)
     a = min(b, TOGETHER / run.clock[STEP])
     fa = value_within(a, k, run, model, conditions, scratch, table, watch)
@@ -290,8 +300,8 @@ def past_rounding(
 def locate(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch
 ) -> float:
-    """The fraction of the step at which the first event happens (NEVER: none does); of each, in
-    column ROOT."""
+    """The fraction of the step at which the first event happens (NEVER: none), and for each
+    function its root in column ROOT."""
     values, made, first = watch.values, False, NEVER
     for k in range(values.shape[0]):
         values[k, ROOT] = NEVER

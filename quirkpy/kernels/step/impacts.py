@@ -1,5 +1,4 @@
-"""The end of a step: its slope and watched values, notes of what happened, and what stops do
-there."""
+"""The end of a step: slope, watched values, notes of events, and the reactions of stops."""
 
 from __future__ import annotations
 
@@ -98,9 +97,9 @@ STEP_NOTES, FUNCTION_NOTES = 3, 3
 
 
 class Rows(NamedTuple):
-    """What a run fills, a row a step: times, states, angles, drift removed (displacement, change of
-    velocity), which stops hold, tails; notes of events; and of impacts the states before and after
-    (k, 2, n + 1, STATE_WIDTH), with the stops that then held (k, ns)."""
+    """The output of a run, a row for each step: times, states, angles, drift removed (displacement,
+    change of velocity), stops that hold, tails; notes of events; and the states before and after
+    each impact (k, 2, n + 1, STATE_WIDTH), with the stops that then held (k, ns)."""
 
     t: Floats
     states: Floats
@@ -115,7 +114,7 @@ class Rows(NamedTuple):
 
 @inner
 def note(t: float, what: int, which: int, run: Run, rows: Rows) -> None:
-    """Note what happened, and to which watched function or in which closing row."""
+    """Note an event of a watched function or closing row."""
     at = run.counts[NOTED]
     rows.notes[at, NOTE_TIME], rows.notes[at, NOTE_WHAT], rows.notes[at, NOTE_WHICH] = (
         t,
@@ -147,12 +146,12 @@ def settle_end(
 def touch_stops(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> int:
-    """Let joints that begin at rest at their stops be held there, if they are pressed on, or if
-    these are latches; FIT, or the number of a stop that a joint begins beyond.
+    """Let stops hold the joints that begin at rest on them, if they are pressed, or if they are
+    latches.  Returns FIT, or the number of a stop beyond which a joint begins.
 
-    One after the other takes hold, the most pressed first: where all held and were let go one by
-    one, stops that shut the same motion more than once would not tell that nothing presses on them
-    together."""
+    They take hold one by one, the most pressed first.  If all held and were then released one by
+    one, a set of stops that shut one motion redundantly would not show that nothing presses on
+    it."""
     stops, values, touching, t = model.stops, watch.values, False, run.clock[T]
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] == 0:
@@ -192,8 +191,8 @@ def touch_stops(
 def most_pressed(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> int:
-    """The watched function of the stop, of those at which joints begin and that do not hold, into
-    which its coordinate would go with the largest acceleration; -1 where all would be left."""
+    """The watched function of the stop, among those that are touched and do not hold, towards which
+    its coordinate has the largest acceleration; -1 if all coordinates leave their stops."""
     stops, values, least, which = model.stops, watch.values, RELEASE, -1
     accelerate(t, END, run, model, conditions, scratch)
     for k in range(values.shape[0]):
@@ -214,8 +213,9 @@ def resolve_stops(
     t: float, first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
-    """What stops do that have been reached, or no longer pressed on, at the END of the step;
-    counts[ANSWER]: the number of one that contradicts a drive, at the velocities before."""
+    """Reactions of the stops that have been reached, or are no longer pressed, at the END of the
+    step. counts[ANSWER]: the number of a stop that contradicts a drive, at the velocities
+    before."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
     fill_frames(y, scratch.frames)
     last = -1
@@ -282,7 +282,7 @@ def resolve_stops(
 
 @inner
 def record_jump(t: float, run: Run, conditions: Conditions, rows: Rows) -> None:
-    """Keep the states before (SMALL) and after (END) an impact, and the stops that held in it."""
+    """Store the states before (SMALL) and after (END) an impact, and the stops that held in it."""
     k = run.counts[JUMPED]
     for i in range(rows.jumps.shape[2]):
         for j in range(rows.jumps.shape[3]):
@@ -299,8 +299,8 @@ def latch_together(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch,
     rows: Rows,
 ) -> None:  # fmt: skip
-    """After an impact let latches hold that stand at their places too: those that shut the same
-    motion as others.  The kinematics are in the scratch."""
+    """After an impact let latches at whose places coordinates stand hold as well, if they shut the
+    same motion as others.  The kinematics are in the scratch."""
     stops = model.stops
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
@@ -315,8 +315,8 @@ def latch_together(
 def is_decided(
     s: int, t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch
 ) -> bool:
-    """Whether the joints alone decide the coordinate of stop s at a state: told to change it and
-    nothing else, they contradict.  Leaves the kinematics in the scratch."""
+    """Whether joints alone determine the coordinate of stop s at a state: a demand to change it,
+    with no other demand, contradicts them.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
     first = rows.shape[0] - stops.what.shape[0]
     fill_frames(y, scratch.frames)
@@ -341,7 +341,7 @@ def is_decided(
 
 @inner
 def is_driven(model: Model, scratch: Scratch) -> bool:
-    """Whether a joint moves by itself at the rows in the scratch."""
+    """Whether any joint has a prescribed motion, at the rows in the scratch."""
     moving = False
     for k in range(scratch.rows.shape[0] - model.stops.what.shape[0]):
         moving = moving or scratch.rows[k, RATE] != 0.0
@@ -350,8 +350,8 @@ def is_driven(model: Model, scratch: Scratch) -> bool:
 
 @inner
 def is_contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> bool:
-    """Whether velocities after an impact, in the scratch, are not those of the drives, or still
-    lead into a stop."""
+    """Whether velocities after an impact, in the scratch, violate prescribed motions, or still lead
+    into a stop."""
     stops, rows, loops, moving = model.stops, scratch.rows, model.tree.loops, False
     for k in range(rows.shape[0] - stops.what.shape[0]):
         if rows[k, RATE] != 0.0:
@@ -376,8 +376,8 @@ def is_contradicted(model: Model, conditions: Conditions, scratch: Scratch) -> b
 
 @inner
 def stop_against_drive(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> int:
-    """The number of a stop that holds against a drive, so that one of the two is not where it
-    should be at the state just settled; or FIT."""
+    """The number of a stop that holds against a prescribed motion, so that one of the two is
+    violated at the state just computed; or FIT."""
     stops, held = model.stops, FIT
     if stops.what.shape[0] == 0 or run.clock[PROJECTING] == 0.0 or not is_driven(model, scratch):
         return FIT
@@ -398,7 +398,7 @@ def stop_against_drive(run: Run, model: Model, conditions: Conditions, scratch: 
 def note_released(
     t: float, noting: bool, run: Run, conditions: Conditions, watch: Watch, rows: Rows
 ) -> None:
-    """Note which of the stops that were asked have let go; none is asked any more."""
+    """Note which of the stops under test have released; afterwards none is under test."""
     for k in range(watch.values.shape[0]):
         s = watch.what[k, ONE] if watch.what[k, KIND] == STOP else -1
         if s >= 0 and conditions.stops[s, ASKED] != 0:
@@ -413,12 +413,12 @@ def let_go_of_unpressed(
     t: float, least_value: float, noting: bool, run: Run, model: Model, conditions: Conditions,
     scratch: Scratch, watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
-    """Release the stops that would have to pull, then those whose watched value is no more than
-    `least_value`, the least pressed first, until all that hold are pressed on; a free one at its
-    bound counts as just left.
+    """Release the stops that would have to pull, then those whose watched value is at most
+    `least_value`, the least pressed first, until all that hold are pressed.  A free coordinate at
+    its bound counts as having just left it.
 
-    What lies at its stop and is pulled neither way is held: let go, it would be met again by the
-    next rounding."""
+    A stop that is neither pressed nor pulled goes on holding: if it were released, the next
+    rounding error would make it touch again."""
     values = watch.values
     if some_pull(least_value, conditions, watch):
         hold_what_presses(False, t, run, model, conditions, scratch)
@@ -448,7 +448,8 @@ def let_go_of_unpressed(
 
 @inner
 def some_pull(least_value: float, conditions: Conditions, watch: Watch) -> bool:
-    """Whether of several stops that hold some are to be released: which, they decide together."""
+    """Whether some of several stops must be released because they would pull; they are decided
+    together."""
     held, unpressed = 0, False
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP and conditions.stops[watch.what[k, ONE], HOLDS] != 0:

@@ -1,7 +1,6 @@
-"""The adaptive integrator: steps with error control, back onto the constraints, events.
+"""The adaptive integrator: steps with error control, projection onto constraints, events.
 
-`advance` runs until there is something for Python to do: buffers are full, the run is over, or
-cannot go on."""
+`advance` runs until Python must act: buffers are full, or the run is over or cannot go on."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
 from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
-from quirkpy.kernels.step.charges import charge_motion, charge_way, is_overdrawn
+from quirkpy.kernels.step.charges import charge_motion, charge_way, end_step, is_overdrawn
 from quirkpy.kernels.step.events import (
     JUST_CROSSED,
     NEVER,
@@ -54,6 +53,7 @@ from quirkpy.kernels.step.jumps import (
 from quirkpy.kernels.step.ledger import energy_of, hold_momentum
 from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
+from quirkpy.kernels.step.ropes import begin_ropes, switch_ropes, turn_ropes
 from quirkpy.kernels.step.steps import (
     ACROSS,
     ALLOWED,
@@ -69,7 +69,6 @@ from quirkpy.kernels.step.steps import (
     H_MAX,
     HARSH,
     JUMPED,
-    LEAP,
     NEAR,
     NOTED,
     PASSING,
@@ -78,7 +77,6 @@ from quirkpy.kernels.step.steps import (
     REFUSED,
     REJECTIONS,
     ROOM,
-    SMALL,
     STEP,
     STEPS,
     T_END,
@@ -100,15 +98,14 @@ from quirkpy.kernels.step.steps import (
     next_step,
     slope,
     take_stages,
-    unit_quaternions,
 )
 from quirkpy.kernels.step.watch import (
     DIRECTION,
     KIND,
     MEETING,
     NOW,
+    OWN_FUNCTIONS,
     ROOT,
-    STOP,
     TERMINAL,
     VALUE,
     Watch,
@@ -117,7 +114,7 @@ from quirkpy.kernels.step.watch import (
     watch_functions,
     watched_stops,
 )
-from quirkpy.kernels.tree.closure import CONTRADICTION, RUNNING_PIVOT, TARGET, WHICH
+from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
 from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
 from quirkpy.tables.tables import ANGLE
 
@@ -134,6 +131,8 @@ LOST_STEP = 1e-10
 GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE = range(
     9
 )
+#: What `take_in` says of a step that is to be taken anew.
+REJECTED = -1
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
 #: projected first.
 START_TOLERANCE = 1e-10
@@ -142,6 +141,8 @@ START_TOLERANCE = 1e-10
 SENSOR_RIM = 1e-6
 #: Where an event lies before this fraction of a step of a loop, a shorter one is taken.
 CUT_SHORT = 0.1
+#: Beyond this fraction of an implicit step its polynomial is as good as its end.
+NEARLY = 0.99
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -149,8 +150,8 @@ TOO_MANY = 1000
 
 @inner
 def remember_angles(model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """The angles of the state whose kinematics are in the scratch, so that the next are taken next
-    to them."""
+    """Store the angles of the state whose kinematics are in the scratch, as references for those of
+    the next state."""
     joints, near = joints_at(model, conditions), conditions.near
     for c in range(near.shape[0]):
         if joints.coordinates[c, COORDINATE_KIND] == ANGLE:
@@ -181,6 +182,7 @@ def begin(
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
+    begin_ropes(run, model, conditions, scratch, watch)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     possible = scratch.report[CONTRADICTION] <= max(
         LEAST_DEMAND, CONTRADICTORY * scratch.report[TARGET]
@@ -228,37 +230,18 @@ def attempt(
             error = max(ACROSS * error, error_of(True, run, model, conditions, scratch, table))
         if not next_step(error, clipped, run, table):
             return False
-    put_back(run, model, conditions, scratch)
-    if not fixed and not finite(run.lines, END):
-        clock[H] = 0.5 * clock[STEP]
-        return False
-    if clock[PROJECTING] > 0.0:
-        leap = LEAP * math.sqrt(max(clock[PASSING], RUNNING_PIVOT))
-        if not fixed and scratch.rows.shape[0] > 0 and run.moved[0] > leap:
-            clock[H] = 0.5 * clock[STEP]
-            return False
-        if run.moved[0] > 0.0:
-            hold_momentum(run.states[RAW], run.states[END], model, scratch)
-        charge_motion(RAW, END, PROJECTED, run, model)
-    return True
-
-
-@inner
-def put_back(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -> None:
-    """END: what RAW is with unit quaternions, on the constraints where the run keeps to them."""
-    copy(run.lines, RAW, END)
-    unit_quaternions(END, run)
-    if run.clock[PROJECTING] > 0.0:
-        conditions.control[TIME] = run.clock[T] + run.clock[STEP]
-        project(run.states[END], model, conditions, scratch, run.moved)
+    return end_step(run, model, conditions, scratch)
 
 
 @inner
 def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: Table) -> bool:
-    """Whether an event lies so early in a step of a loop that a state within it is not good enough:
-    what bends the motion far beyond the event bends the polynomial before it."""
+    """Whether an event lies so early in a step of a loop that the interpolated state is inaccurate:
+    what happens far beyond the event also bends the polynomial before it.  That of an implicit step
+    is of third order, and accurate at its very end alone."""
     clock = run.clock
-    if table.counts[EXTRA] < 0 or clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
+    if table.counts[EXTRA] < 0:
+        return first < NEARLY and first * clock[STEP] > 2.0 * TOGETHER
+    if clock[FIXED] > 0.0 or clock[PROJECTING] == 0.0:
         return False
     loops = scratch.rows.shape[0] > model.stops.what.shape[0]
     return loops and first < CUT_SHORT and first * clock[STEP] > 2.0 * TOGETHER
@@ -266,7 +249,7 @@ def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: 
 
 @inner
 def refuse_landing(share: float, run: Run) -> None:
-    """Let this share of the step be taken anew."""
+    """Demand that the step is repeated with this share of its length."""
     run.clock[H], run.clock[REFUSED] = share * run.clock[STEP], 1.0
     run.counts[ANSWER] = AGAIN
 
@@ -318,7 +301,7 @@ def note_events(t: float, first: float, run: Run, rows: Rows, watch: Watch) -> b
         if with_it or crosses(values[k, VALUE], values[k, NOW], watch.what[k, DIRECTION]):
             values[k, NOW] = -math.copysign(JUST_CROSSED, values[k, VALUE])
             values[k, ROOT] = first
-            if watch.what[k, KIND] != STOP:  # those are noted when it is clear what they do
+            if watch.what[k, KIND] not in OWN_FUNCTIONS:  # noted when it is clear what they do
                 note(t, CROSSED, k, run, rows)
             over = over or watch.what[k, TERMINAL] != 0
     return over
@@ -348,11 +331,11 @@ def accept(
     t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows,
 ) -> bool:  # fmt: skip
-    """Finish the step that ends in END at the time t, or at the first event within it, and keep it
-    as a row; returns whether the run is over: counts[ANSWER] is the number of a stop that
-    contradicts a drive, UNHELD, NO_NUMBERS, or FIT; or whether nothing is kept: then it is AGAIN.
-    """
-    over, first, x, weak, clock = False, NEVER, NEVER, 0, run.clock
+    """Finish the step that ends in END at the time t, or at the first event within it, and store it
+    as a row.  Returns whether the run is over, with the reason in counts[ANSWER]: the number of a
+    stop that contradicts a drive, UNHELD, NO_NUMBERS, or FIT; if nothing is stored and the step
+    must be repeated it is AGAIN."""
+    over, turned, first, x, weak, clock = False, False, NEVER, NEVER, 0, run.clock
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     noted, jumped = run.counts[NOTED], run.counts[JUMPED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
@@ -383,6 +366,7 @@ def accept(
         over = note_events(t, first, run, rows, watch)
         remember_before(NOW, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
+        turned = turn_ropes(t, first, run, model, conditions, scratch, watch, rows)
         over = tell_jumps(t, NOW, run, rows, watch) or over
     if not finite(run.lines, END):
         run.counts[NOTED], run.counts[JUMPED] = noted, jumped
@@ -399,12 +383,15 @@ def accept(
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
         run.counts[STEPS] += 1
+        if turned and table.counts[EXTRA] >= 0 and clock[FIXED] == 0.0 and t < clock[T_END]:
+            # what was a good step before a rope has turned need be none after it
+            clock[H] = min(clock[H], first_step(run, model, conditions, scratch, table))
     return over or run.counts[ANSWER] != FIT
 
 
 @kernel
 def why_over(answer: int) -> int:
-    """What a run that `accept` has ended returns."""
+    """The return value of `advance` for a run that `accept` has ended."""
     if answer == FIT:
         return STOPPED
     if answer == NO_NUMBERS:
@@ -412,121 +399,126 @@ def why_over(answer: int) -> int:
     return UNHOLDABLE if answer == UNHELD else JAMMED
 
 
+@inner
+def begin_run(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
+    rows: Rows, fresh: bool,
+) -> int:  # fmt: skip
+    """Forget what Python has looked at; begin a run that is fresh; returns why it is over, or
+    GOING."""
+    run.counts[ROOM], run.counts[NOTED], run.counts[JUMPED] = 0, 0, 0
+    if not fresh:
+        return GOING
+    over = begin(run, model, conditions, scratch, table, watch, rows)
+    if conditions.hook[FAILED] != 0:
+        return PYTHON_FAILED
+    if run.counts[ANSWER] != FIT:
+        return NO_START
+    return STOPPED if over else GOING
+
+
+@inner
+def has_room(room: int, run: Run, rows: Rows, watch: Watch) -> bool:
+    """Whether there is room for what a step may fill: a stop may let go at once; a pose may be
+    singular, where joints take hold; velocities may jump."""
+    counts, events = run.counts, watch.values.shape[0]
+    return (
+        counts[ROOM] < room
+        and counts[NOTED] + FUNCTION_NOTES * events + STEP_NOTES <= rows.notes.shape[0]
+        and counts[JUMPED] < rows.jumps.shape[0]
+    )
+
+
+@inner
+def set_step(longest: float, rejected: int, run: Run) -> int:
+    """The length of the next step; returns why there is none, or GOING."""
+    clock = run.clock
+    t, left = clock[T], clock[T_END] - clock[T]
+    if left <= 0.0:
+        return ARRIVED
+    if not left < np.inf:  # a time that is none never ends
+        return NOT_FINITE
+    h = min(min(clock[H], min(clock[H_MAX], longest)), left)
+    if left - h < LAST_SLIVER * left:
+        h = left
+    if not h >= LEAST_DIGITS * np.spacing(abs(t)) or rejected > TOO_MANY:
+        return COLLAPSED
+    clock[STEP] = h
+    return GOING
+
+
+@inner
+def is_clipped(run: Run) -> bool:
+    """Whether a step is shorter than it might be, for the run ends there."""
+    left = run.clock[T_END] - run.clock[T]
+    return run.clock[STEP] == left and left < run.clock[H]
+
+
+@inner
+def take_in(
+    good: bool, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
+    watch: Watch, rows: Rows,
+) -> int:  # fmt: skip
+    """What becomes of a step that was tried: why the run is over, GOING, or REJECTED."""
+    clock, counts, t, h = run.clock, run.counts, run.clock[T], run.clock[STEP]
+    if conditions.hook[FAILED] != 0:
+        return PYTHON_FAILED
+    if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < LOST_STEP * max(1.0, abs(t))):
+        return NOT_FINITE
+    over = False
+    if good:
+        end = clock[T_END] if h == clock[T_END] - t else t + h
+        over = accept(end, run, model, conditions, scratch, table, watch, rows)
+        if conditions.hook[FAILED] != 0:
+            return PYTHON_FAILED
+    if not good or (over and counts[ANSWER] == AGAIN):
+        counts[REJECTIONS] += 1
+        return REJECTED
+    forget_misses(run)
+    if over:
+        return why_over(counts[ANSWER])
+    return COLLAPSED if counts[CROWDED] > TOO_MANY else GOING
+
+
 @kernel
 def advance(
-    run: Run,
-    model: Model,
-    conditions: Conditions,
-    scratch: Scratch,
-    table: Table,
-    watch: Watch,
-    rows: Rows,
-    fresh: bool,
-    room: int,
-) -> int:
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table, watch: Watch,
+    rows: Rows, fresh: bool, room: int,
+) -> int:  # fmt: skip
     """Steps until the end, a terminal event, a failure, or until `room` rows or the notes are full;
     returns why.
 
     fresh: the run begins, and the start is the first row.
     """
-    clock, counts = run.clock, run.counts
-    events, rejected = watch.values.shape[0], 0
-    counts[ROOM], counts[NOTED], counts[JUMPED] = 0, 0, 0
-    if fresh:
-        over = begin(run, model, conditions, scratch, table, watch, rows)
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if counts[ANSWER] != FIT:
-            return NO_START
-        if over:
-            return STOPPED
-    # A stop may let go at once; a pose may be singular, where joints take hold; velocities may jump
-    while (
-        counts[ROOM] < room
-        and counts[NOTED] + FUNCTION_NOTES * events + STEP_NOTES <= rows.notes.shape[0]
-        and counts[JUMPED] < rows.jumps.shape[0]
-    ):
-        t, left = clock[T], clock[T_END] - clock[T]
-        if left <= 0.0:
-            return ARRIVED
-        if not left < np.inf:  # a time that is none never ends
-            return NOT_FINITE
-        h = min(min(clock[H], clock[H_MAX]), left)
-        clipped = h == left and left < clock[H]
-        if left - h < LAST_SLIVER * left:
-            h = left
-        if not h >= LEAST_DIGITS * np.spacing(abs(t)) or rejected > TOO_MANY:
-            return COLLAPSED
-        clock[STEP] = h
-        good = attempt(clipped, run, model, conditions, scratch, table)
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if not finite(run.lines, RAW) and (clock[FIXED] > 0.0 or h < LOST_STEP * max(1.0, abs(t))):
-            return NOT_FINITE
-        if not good:
-            counts[REJECTIONS] += 1
-            rejected += 1
-            continue
-        over = accept(
-            clock[T_END] if h == left else t + h,
-            run,
-            model,
-            conditions,
-            scratch,
-            table,
-            watch,
-            rows,
-        )
-        if conditions.hook[FAILED] != 0:
-            return PYTHON_FAILED
-        if over and counts[ANSWER] == AGAIN:
-            counts[REJECTIONS] += 1
-            rejected += 1
-            continue
-        rejected = 0
-        forget_misses(run)
-        if over:
-            return why_over(counts[ANSWER])
-        if counts[CROWDED] > TOO_MANY:
-            return COLLAPSED
-    return ARRIVED if clock[T] >= clock[T_END] else GOING
+    rejected = 0
+    why = begin_run(run, model, conditions, scratch, table, watch, rows, fresh)
+    while why == GOING and has_room(room, run, rows, watch):
+        why = set_step(np.inf, rejected, run)
+        if why != GOING:
+            return why
+        good = attempt(is_clipped(run), run, model, conditions, scratch, table)
+        why = take_in(good, run, model, conditions, scratch, table, watch, rows)
+        rejected = rejected + 1 if why == REJECTED else 0
+        why = GOING if why == REJECTED else why
+    return ARRIVED if why == GOING and run.clock[T] >= run.clock[T_END] else why
 
 
 @kernel
 def pass_knot(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> bool:
-    """Let what acts after a knot of a schedule act, where a step has ended at it; returns whether
-    an event that this brings ends the run.
+    """Switch to the loads after a knot of a schedule at which a step has ended; returns whether an
+    event at this jump ends the run.
 
-    What the jump of a load changes in the potential energy of a state that stands still is work,
-    also of the row that has just been filled."""
+    The change of the potential energy by the jump of a load, at a fixed state, is work, also in the
+    row that has just been stored."""
     clock, n = run.clock, model.bodies.shape[0]
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     before = energy_of(model, scratch)
     clock[ASKED_UNTIL] = np.inf
+    switch_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     work = energy_of(model, scratch) - before
     run.states[BEGIN, n, INTO] += work
     rows.states[run.counts[ROOM] - 1, n, INTO] += work
     return watch_switched(run, model, conditions, scratch, rows, watch)
-
-
-@kernel
-def finish(
-    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
-    watch: Watch, rows: Rows,
-) -> bool:  # fmt: skip
-    """Finish a step that somebody else has taken from BEGIN to RAW at the time t; returns whether
-    the run is over."""
-    run.clock[PASSING] = 1.0
-    put_back(run, model, conditions, scratch)
-    return accept(t, run, model, conditions, scratch, table, watch, rows)
-
-
-@kernel
-def slope_within(
-    t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
-) -> None:
-    """The slope of the state in WITHIN, into SMALL."""
-    slope(t, WITHIN, SMALL, run, model, conditions, scratch)

@@ -13,8 +13,10 @@ from quirkpy.kernels.step.steps import BEGIN, Run, T, slope
 from quirkpy.kernels.step.watch import (
     BEFORE,
     DIRECTION,
+    GAP,
     KIND,
     MEETING,
+    OWN_FUNCTIONS,
     REST,
     STOP,
     TERMINAL,
@@ -44,7 +46,7 @@ def tell_jumps(t: float, column: int, run: Run, rows: Rows, watch: Watch) -> boo
     for k in range(values.shape[0]):
         before, after = values[k, BEFORE], values[k, column]
         values[k, BEFORE] = 0.0
-        if watch.what[k, KIND] == STOP or not crosses(before, after, 0):
+        if watch.what[k, KIND] in OWN_FUNCTIONS or not crosses(before, after, 0):
             continue
         if abs(after - before) <= GRAZE:
             values[k, column] = math.copysign(JUST_CROSSED, before)
@@ -66,7 +68,8 @@ def watch_given(
     watch_functions(run.states[BEGIN], run.out, model, conditions, scratch, watch)
     for k in range(watch.values.shape[0]):
         kind = watch.what[k, KIND]
-        if kind != STOP and kind != REST and kind != MEETING and watch.values[k, BEFORE] == 0.0:
+        known = kind in OWN_FUNCTIONS or kind == REST or kind == MEETING
+        if not known and watch.values[k, BEFORE] == 0.0:
             watch.values[k, BEFORE] = watch.values[k, TRIAL]
 
 
@@ -81,4 +84,6 @@ def watch_switched(
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] != STOP and watch.what[k, KIND] != MEETING:
             watch.values[k, VALUE] = watch.values[k, TRIAL]
+            watch.values[k, GAP] = watch.values[k, GAP + 2 * TRIAL]
+            watch.values[k, GAP + 1] = watch.values[k, GAP + 2 * TRIAL + 1]
     return tell_jumps(run.clock[T], VALUE, run, rows, watch)

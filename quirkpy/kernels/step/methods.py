@@ -51,6 +51,6 @@ def _rk45() -> Table:
     return Table(w, np.array([6, 7, 0, 4]))
 
 
-#: Of steps that somebody else has taken: their polynomial is given, as powers.
-GIVEN = Table(np.zeros((WEIGHT_ROWS, MOST_SLOPES + 1)), np.array([0, 0, -1, 0]))
+#: Of implicit steps: their polynomial is given, as powers; the order is that of the error estimate.
+IMPLICIT = Table(np.zeros((WEIGHT_ROWS, MOST_SLOPES + 1)), np.array([0, 0, -1, 3]))
 TABLES: dict[Method, Table] = {"dop853": _dop853(), "rk45": _rk45()}

@@ -1,5 +1,5 @@
-"""Which of the stops that are touched press: stops never pull, so impulses and forces are those of
-a complementarity problem."""
+"""Which touched stops carry load.  Stops never pull, so impulses and forces solve a complementarity
+problem."""
 
 from __future__ import annotations
 
@@ -63,7 +63,8 @@ def hold_what_presses(
 
 @inner
 def ask_those_that_hold(model: Model, conditions: Conditions) -> int:
-    """Let the stops that hold go, and ask them; returns how many they are.  Latches hold on."""
+    """Release the stops that hold and mark them as under test; returns their number.  Latches go on
+    holding."""
     asked = 0
     for s in range(conditions.stops.shape[0]):
         if model.stops.numbers[s, LATCH] != 0.0:
@@ -79,7 +80,7 @@ def ask_those_that_hold(model: Model, conditions: Conditions) -> int:
 def solve_motion(
     striking: bool, t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> None:
-    """The change of velocities at an impact, or the accelerations, with the stops that hold now."""
+    """The change of velocity at an impact, or the accelerations, with the stops that hold now."""
     if striking:
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
     else:
@@ -90,7 +91,8 @@ def solve_motion(
 def first_wrong(
     striking: bool, t: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch
 ) -> int:
-    """The first of the stops asked that is run into without holding, or holds and pulls; or -1."""
+    """The first stop under test that violates complementarity: it is penetrated without holding, or
+    holds and pulls; or -1."""
     stops = conditions.stops
     solve_motion(striking, t, run, model, conditions, scratch)
     into = stops.shape[0]
@@ -114,8 +116,8 @@ def first_wrong(
 def surplus(
     striking: bool, s: int, model: Model, conditions: Conditions, scratch: Scratch
 ) -> float:
-    """How much faster than it must [rad/s] or [m/s] stop s is left after the change of velocities
-    just solved for; or with which acceleration."""
+    """By how much the rate [rad/s] or [m/s] with which stop s is left, after the change of velocity
+    just computed, exceeds the required one; or the acceleration with which it is left."""
     if not striking:
         return leaving(s, model, conditions, scratch)
     _, before = free_of_stop(s, model, conditions, scratch)
@@ -125,7 +127,7 @@ def surplus(
 
 @inner
 def slight(striking: bool, s: int, model: Model) -> float:
-    """What a surplus must be beyond so that it is not rounding."""
+    """The threshold of `surplus` below which it is rounding."""
     return SLIGHT * model.stops.numbers[s, SETTLE] if striking else RELEASE
 
 
@@ -133,8 +135,8 @@ def slight(striking: bool, s: int, model: Model) -> float:
 def doubtful_surplus(
     striking: bool, s: int, model: Model, conditions: Conditions, scratch: Scratch
 ) -> float:
-    """With how much surplus a stop is still held.  At an impact that is `settle`, and of one that
-    is met faster the less, so that holding it brings in no more than the energy of that rate."""
+    """The surplus up to which a stop goes on holding.  At an impact this is `settle`, and less for
+    a faster impact, so that holding adds at most the energy of that rate."""
     if not striking:
         return RELEASE
     _, before = free_of_stop(s, model, conditions, scratch)
@@ -144,8 +146,7 @@ def doubtful_surplus(
 
 @inner
 def change_of_rate(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """By how much the rate with which stop s is left grows in the change of velocities just solved
-    for."""
+    """The change of the rate with which stop s is left, by the change of velocity just computed."""
     stops, loops = model.stops, model.tree.loops
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)

@@ -76,7 +76,7 @@ def change_velocities(y: Floats, model: Model, scratch: Scratch) -> float:
 
 @kernel
 def move_on(y: Floats) -> None:
-    """Move every body by its velocity, and turn it by its angular velocity (body axes), for one
+    """Move every body by its velocity, and turn it by its angular velocity (body axes), over one
     second."""
     for i in range(y.shape[0] - 1):
         add3(y, i, R, get3(y, i, V))

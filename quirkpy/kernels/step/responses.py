@@ -1,5 +1,5 @@
-"""What many states near each other answer: each is put onto its joints, then asked for
-accelerations and energy."""
+"""Accelerations and energies of many neighbouring states, each projected onto its joints, or as it
+is."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ def respond(
     accelerations: Floats,
     energies: Floats,
 ) -> None:
-    """States (k, nb + 1, STATE_WIDTH), onto their joints where they stand; their accelerations (k,
-    nb, 6) and potential energies (k,).  moved: room for what projection says (2,)."""
+    """Project states (k, nb + 1, STATE_WIDTH) onto their joints in place; their accelerations (k,
+    nb, 6) and potential energies (k,). moved: room for the result of projection (2,)."""
     for k in range(states.shape[0]):
         conditions.control[TIME] = t
         project(states[k], model, conditions, scratch, moved)
@@ -30,3 +30,13 @@ def respond(
         energies[k] = 0.0
         for i in range(scratch.potential.shape[0]):
             energies[k] += scratch.potential[i]
+
+
+@kernel
+def accelerate_each(
+    t: float, states: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
+) -> None:
+    """Accelerations (k, nb, 6) of states, as they are, whose first rows are those of the bodies (k,
+    nb + m, STATE_WIDTH)."""
+    for k in range(states.shape[0]):
+        evaluate(t, states[k], model, conditions, scratch, out[k])

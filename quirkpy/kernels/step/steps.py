@@ -149,7 +149,7 @@ def rates(y: Floats, out: Floats, power: Floats, dy: Floats) -> None:
 
 @inner
 def hand_tail(line: int, run: Run, scratch: Scratch) -> None:
-    """The tail of a line to what is evaluated next."""
+    """Copy the tail of a line to where it is evaluated."""
     first = tail_start(run.out.shape[0])
     for k in range(scratch.tail.shape[1]):
         scratch.tail[0, k] = run.lines[line, first + k]
@@ -157,7 +157,7 @@ def hand_tail(line: int, run: Run, scratch: Scratch) -> None:
 
 @inner
 def take_tail(to: int, run: Run, scratch: Scratch) -> None:
-    """The slope of the tail just evaluated, into a line."""
+    """Copy the slope of the tail just evaluated into a line."""
     first = tail_start(run.out.shape[0])
     for k in range(scratch.tail.shape[1]):
         run.lines[to, first + k] = scratch.tail[1, k]
@@ -169,8 +169,8 @@ def accelerate(
 ) -> None:
     """Evaluate the state in a line; the accelerations into run.out.
 
-    A step that ends at a knot of a schedule feels what acts before it, at its very end as well.
-    """
+    For a step that ends at a knot of a schedule, loads are those before the knot, also at its
+    end."""
     hand_tail(line, run, scratch)
     asked = min(t, run.clock[ASKED_UNTIL])
     evaluate(asked, run.states[line], model, conditions, scratch, run.out)
@@ -211,11 +211,11 @@ def combine(lines: Floats, weights: Floats, row: int, n: int, h: float, base: in
 
 @inner
 def nearness(met: bool, run: Run, scratch: Scratch) -> float:
-    """How far the pose just evaluated is from a singular one: the weakest row's independent part,
-    squared; 0 where a row that was independent before does not count at all.
+    """The distance of the pose just evaluated from a singular one: the squared independent part of
+    the weakest row; 0 if a row that was independent before is not any more.
 
-    met: it is on the constraints.  Elsewhere a redundant row may look independent, and it is not
-    remembered as such."""
+    met: the pose satisfies the constraints.  Elsewhere a redundant row may look independent, and
+    its rank is not recorded."""
     rank = scratch.report[COUNTED]
     if met:
         run.clock[RANK] = max(run.clock[RANK], rank)
@@ -380,8 +380,8 @@ def next_step(error: float, clipped: bool, run: Run, table: Table) -> bool:
 
 @inner
 def shares(line: int, less: int, run: Run) -> float:
-    """Mean square of a line (less another, where that is none below zero) over the tolerances at
-    BEGIN."""
+    """Mean square of a line (minus another one, if `less` is not negative), scaled by the
+    tolerances at BEGIN."""
     y, d, rtol, atol = run.states[BEGIN], run.states[line], run.clock[RTOL], run.clock[ATOL]
     out = 0.0
     for i in range(run.out.shape[0]):
@@ -407,8 +407,8 @@ def shares(line: int, less: int, run: Run) -> float:
 
 @inner
 def has_missed(line: int, run: Run) -> bool:
-    """Whether a state in a line, of which END is the projection, misses the joints by so much that
-    a shorter step is to be taken."""
+    """Whether a state in a line, whose projection is END, violates the joints by so much that the
+    step must be shortened."""
     clock = run.clock
     if (
         clock[FIXED] > 0.0
@@ -424,7 +424,7 @@ def has_missed(line: int, run: Run) -> bool:
 
 @inner
 def forget_misses(run: Run) -> None:
-    """After a step that was taken, where poses are singular no more."""
+    """After an accepted step at poses that are no longer singular, count misses from zero again."""
     if run.clock[PASSING] >= WEAK:
         run.clock[MISSES] = 0.0
 
@@ -433,9 +433,9 @@ def forget_misses(run: Run) -> None:
 def first_step(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table
 ) -> float:
-    """A step whose error should be a hundredth of the tolerance, by the first slope and how it
-    changes in a small step (Hairer, Norsett and Wanner, Solving Ordinary Differential Equations I,
-    II.4)."""
+    """A first step with an expected error of a hundredth of the tolerance, from the first slope and
+    its change over a small step (Hairer, Norsett and Wanner, Solving Ordinary Differential
+    Equations I, II.4)."""
     size, rate, span = shares(BEGIN, -1, run), shares(0, -1, run), run.clock[T_END] - run.clock[T]
     small = min(span, TRIAL_STEP if size < FLAT or rate < FLAT else 0.01 * math.sqrt(size / rate))
     for i in range(run.lines.shape[1]):
@@ -468,7 +468,7 @@ def copy(lines: Floats, line: int, to: int) -> None:
 
 @inner
 def unit_quaternions(line: int, run: Run) -> None:
-    """Give every quaternion of the state in a line the length one."""
+    """Normalize every quaternion of the state in a line."""
     y = run.states[line]
     for i in range(run.out.shape[0]):
         size = 0.0

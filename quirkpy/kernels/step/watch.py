@@ -6,6 +6,7 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.measures import Measures, measure
+from quirkpy.kernels.act.ropes import phase_lasts
 from quirkpy.kernels.base.arrays import MASS, MOMENTS
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
@@ -18,6 +19,7 @@ from quirkpy.kernels.place.sites import site_axis, site_motion
 from quirkpy.kernels.tree.evaluation import (
     Model,
     Scratch,
+    elements_at,
     evaluate,
     free_of_stop,
     joints_at,
@@ -31,15 +33,17 @@ from quirkpy.maths.types import Floats, Ints
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
 #: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
-#: compared with.
-REST, ENERGY, MEETING, PYTHON, STOP, MEASURE = range(6)
+#: compared with.  ROPE: one = number of the element; how long it goes on doing what it does.
+REST, ENERGY, MEETING, PYTHON, STOP, MEASURE, ROPE = range(7)
+#: What happens to parts of the system, which is told when it is clear what that does.
+OWN_FUNCTIONS = STOP, ROPE
 
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
 # asked about; where in the step it crosses zero; for meetings the square of the distance and its
-# rate, for stops the clearance and its rate, at the same three states; just before a jump, 0: not
-# known.
+# rate, for stops the clearance and its rate, for ropes what is left of a phase and its rate, at the
+# same three states; just before a jump, 0: not known.
 VALUE, NOW, TRIAL, ROOT, GAP, BEFORE, VALUES_WIDTH = 0, 1, 2, 3, 4, 10, 11
 
 
@@ -77,8 +81,8 @@ def total_mass(bodies: Floats) -> float:
 
 @inner
 def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
-    """Below zero where site two is within reach of site one, faces it and, modulo the roll, matches
-    its x axis; the distance as well."""
+    """Negative if site two is within reach of site one, faces it and, modulo the roll, is aligned
+    with its x axis; and the distance."""
     one, two = watch.what[k, ONE], watch.what[k, TWO]
     reach, alignment, roll = watch.numbers[k, 0], watch.numbers[k, 1], watch.numbers[k, 2]
     here, there = site_motion(one, model.sites, frames), site_motion(two, model.sites, frames)
@@ -94,6 +98,38 @@ def meeting(k: int, watch: Watch, model: Model, frames: Floats) -> float:
         angle = math.atan2(dot(c, b), dot(c, a))
         off = max(off, abs(angle - roll * round(angle / roll)) / alignment)
     return max(far, off) - 1.0
+
+
+@inner
+def look_at_places(
+    k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> None:
+    """The value of a meeting, of a rope, or of a stop as if it did not hold, into column TRIAL: by
+    the kinematics in the scratch alone, and the time of the conditions."""
+    if watch.what[k, KIND] == MEETING:
+        watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
+        return
+    if watch.what[k, KIND] == ROPE:
+        value, gap, rate = phase_lasts(
+            conditions.control[TIME], watch.what[k, ONE], elements_at(model, conditions),
+            model.schedules, model.sites, scratch.frames,
+        )  # fmt: skip
+    else:
+        gap, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
+        value = gap
+    watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = gap, rate
+    watch.values[k, TRIAL] = value
+
+
+@inner
+def lies_in_places(k: int, model: Model, conditions: Conditions, watch: Watch) -> bool:
+    """Whether no acceleration has a say in watched function k: of a meeting, a rope, or a stop that
+    is free."""
+    if watch.what[k, KIND] != STOP:
+        return watch.what[k, KIND] == MEETING or watch.what[k, KIND] == ROPE
+    s = watch.what[k, ONE]
+    latched = model.stops.numbers[s, LATCH] != 0.0 and is_latched(s, model.stops, conditions)
+    return not latched and conditions.stops[s, HOLDS] == 0
 
 
 @inner
@@ -119,20 +155,16 @@ def watch_functions(
             watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a
-        elif kind == MEETING:
-            watch.values[k, TRIAL] = meeting(k, watch, model, scratch.frames)
         elif kind == MEASURE:
             x = measure(
                 watch.what[k, ONE], conditions.control[TIME], y, watch.measures, model.elements,
                 joints_at(model, conditions), model.schedules, bodies, model.sites, scratch.frames,
             )  # fmt: skip
             watch.values[k, TRIAL] = x - a
-        elif kind == STOP:
-            free, rate = free_of_stop(watch.what[k, ONE], model, conditions, scratch)
-            watch.values[k, GAP + 2 * TRIAL], watch.values[k, GAP + 2 * TRIAL + 1] = free, rate
-            watch.values[k, TRIAL] = free
-        else:
+        elif kind == PYTHON:
             asking = True
+        else:
+            look_at_places(k, model, conditions, scratch, watch)
     if asking:
         for i in range(y.shape[0]):
             for j in range(y.shape[1]):
@@ -150,8 +182,8 @@ def watched_stops(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """For stops that hold, with how much acceleration the coordinate would go on through them; 1
-    where a latch holds, which never lets go; `out` is room."""
+    """For stops that hold, the acceleration with which the coordinate would pass through the bound;
+    1 for a latch that holds, which never releases; `out` is room."""
     stops, doubted = model.stops, 0
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == STOP:
@@ -184,9 +216,9 @@ def ask_together(
     watch: Watch,
     out: Floats,
 ) -> None:
-    """Watched functions of stops of which each, let go alone, would still be held by the others:
-    all are let go, and hold again one by one, the most pressed first. Where any is pressed, one
-    that is neither pressed nor pulled is not let go."""
+    """Test stops each of which, released alone, would still be held by the others: all are
+    released, and hold again one by one, the most pressed first.  If any is pressed, those that are
+    neither pressed nor pulled are not released."""
     stops, values = model.stops, watch.values
     for s in range(stops.what.shape[0]):
         if conditions.stops[s, ASKED] != 0:
@@ -217,8 +249,8 @@ def ask_together(
 
 @inner
 def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> float:
-    """With how much acceleration the coordinate of stop s leaves it, at the accelerations just
-    solved for."""
+    """The acceleration with which the coordinate of stop s leaves it, from the accelerations just
+    computed."""
     loops, stops = model.tree.loops, model.stops
     row = loops.shape[0] - stops.what.shape[0] + s
     row_of_stop(row, s, model, conditions, scratch)
@@ -229,7 +261,8 @@ def leaving(s: int, model: Model, conditions: Conditions, scratch: Scratch) -> f
 
 @inner
 def keep(watch: Watch, column: int) -> None:
-    """The values just asked for as those of the beginning (VALUE) or of the end (NOW) of a step."""
+    """Store the values just computed as those of the beginning (VALUE) or of the end (NOW) of a
+    step."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, column] = values[k, TRIAL]
@@ -239,7 +272,7 @@ def keep(watch: Watch, column: int) -> None:
 
 @inner
 def go_on(watch: Watch) -> None:
-    """The end of a step becomes the beginning of the next."""
+    """Make the end of a step the beginning of the next."""
     values = watch.values
     for k in range(values.shape[0]):
         values[k, VALUE] = values[k, NOW]

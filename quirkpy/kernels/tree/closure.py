@@ -92,7 +92,7 @@ COUNTED, WEAKEST, WHICH, CONTRADICTION, TARGET, FADING, REPORT_WIDTH = range(7)
 
 @inner
 def innovation_scales(nodes: Ints, work: Floats) -> None:
-    """Square roots of what each freedom answers to a load."""
+    """Square roots of the admittance of each freedom: its acceleration by a unit load."""
     for i in range(nodes.shape[0] - 1):
         kind = nodes[i, NODE]
         if kind == TURN_NODE or kind == SLIDE_NODE:
@@ -119,8 +119,8 @@ def pass_freedoms(
     work: Floats,
     general: Floats,
 ) -> tuple[Vec, Vec]:
-    """A load (f, n) at the point of body i: adds its innovations to row[at:], returns what goes on
-    to the parent."""
+    """Pass a load (f, n) at the point of body i through its joint: adds its innovations to
+    row[at:], returns the load on the parent."""
     if kind == TURN_NODE or kind == SLIDE_NODE:
         z = get3(work, i, AXIS)
         y = dot(z, n) if kind == TURN_NODE else dot(z, f)
@@ -178,8 +178,8 @@ def carry_up(
     work: Floats,
     general: Floats,
 ) -> tuple[int, int]:
-    """Carry the loads of a row from bodies a and b up to the root; where the paths meet they go on
-    as one.  Returns the span of the freedoms that they pass."""
+    """Propagate the loads of a row from bodies a and b to the root; where the two paths meet the
+    loads are added.  Returns the span of the freedoms that they pass."""
     ground = nodes.shape[0] - 1
     low, high = row.shape[0], 0
     while a < ground or b < ground:
@@ -257,8 +257,8 @@ def at_point(rows: Floats, k: int, first: int, i: int, work: Floats) -> tuple[Ve
 
 @inner
 def list_rows(A: Floats, spans: Ints, rows: Floats, floor: float, report: Floats) -> int:
-    """SIZE of each row; the numbers of those above the floor into spans[:, LISTED]; returns how
-    many they are."""
+    """SIZE of each row, and the numbers of the rows above the floor into spans[:, LISTED]; returns
+    the number of listed rows."""
     listed = 0
     for i in range(rows.shape[0]):
         report[TARGET] = max(report[TARGET], rows[i, SIZE])
@@ -274,7 +274,8 @@ def list_rows(A: Floats, spans: Ints, rows: Floats, floor: float, report: Floats
 
 @inner
 def next_row(listed: int, spans: Ints, rows: Floats) -> int:
-    """The listed row to take next: of the strong ones the first of those with the shortest span."""
+    """The listed row to eliminate next: among the strong ones the first of those with the shortest
+    span."""
     strongest = 0.0
     for p in range(listed):
         strongest = max(strongest, rows[spans[p, LISTED], SIZE])
@@ -289,7 +290,7 @@ def next_row(listed: int, spans: Ints, rows: Floats) -> int:
 
 @inner
 def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, floor: float) -> int:
-    """Take the share of row `best` out of the other listed rows; returns how many stay on the
+    """Orthogonalize the other listed rows against row `best`; returns how many rows stay on the
     list."""
     q, low, high, d, left = (
         A[best],
@@ -325,7 +326,7 @@ def take_out(best: int, listed: int, A: Floats, spans: Ints, rows: Floats, floor
 
 @inner
 def leave_out(which: int, listed: int, spans: Ints) -> int:
-    """Take a row from the list; returns how many stay on it."""
+    """Remove a row from the list; returns how many rows stay on it."""
     kept = 0
     for p in range(listed):
         if spans[p, LISTED] != which:

@@ -7,14 +7,34 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import MOTION_AXIS, MOTION_KIND, Mat, Sites, Sym, Vec
+from quirkpy.kernels.base.arrays import (
+    MOTION_AXIS,
+    MOTION_KIND,
+    MOTION_SITE,
+    ROW_FACTOR,
+    Mat,
+    RowTable,
+    Sites,
+    Sym,
+    Vec,
+)
 from quirkpy.kernels.base.compiled import inner, woven
 from quirkpy.kernels.base.matrices import mixed_transposed, put6, sym6, sym_inverse, sym_times
 from quirkpy.kernels.base.vectors import add, cross, dot, get3, put3, scale, sub
 from quirkpy.kernels.place.sites import axis_on
-from quirkpy.kernels.tree.tree import COUNT, MOTION, NEAR, PARENT, TURN_NODE, Tree
+from quirkpy.kernels.tree.tree import (
+    COUNT,
+    FAR,
+    MOTION,
+    NEAR,
+    PARENT,
+    SENSE,
+    THREAD,
+    TURN_NODE,
+    Tree,
+)
 from quirkpy.maths.types import Floats
-from quirkpy.tables.tables import TURN
+from quirkpy.tables.tables import SCREW, SLIDE, TURN
 
 # Columns of the scratch array, a row per body.
 POINT = 0  # o - r (3)
@@ -226,8 +246,51 @@ def ball_turn(i: int, a: Vec, n: Vec, work: Floats) -> Vec:
 
 
 @inner
+def motion_axis(tree: Tree, i: int, k: int, sites: Sites, frames: Floats) -> Vec:
+    """The axis, in N, of freedom k of the joint by which body i hangs: one of the parent's site,
+    but for a cross, which has one of either."""
+    nodes, motion = tree.nodes, tree.nodes[i, MOTION] + k
+    axis = tree.motions[motion, MOTION_AXIS]
+    if is_cross(tree, i) and (tree.motions[motion, MOTION_SITE] == 0) == (nodes[i, SENSE] < 0):
+        return axis_on(i, nodes[i, FAR], axis, sites, frames)
+    return axis_on(nodes[i, PARENT], nodes[i, NEAR], axis, sites, frames)
+
+
+@inner
+def is_cross(tree: Tree, i: int) -> bool:
+    """Whether body i hangs by a cross: two turns, the second about an axis of site 2."""
+    second = tree.nodes[i, MOTION] + 1
+    return tree.nodes[i, COUNT] == 2 and tree.motions[second, MOTION_SITE] == 1
+
+
+@inner
+def cross_bias(tree: Tree, i: int, w: Vec, sites: Sites, frames: Floats) -> Vec:
+    """What the turn about the parent's arm of a cross does to that about the body's own: the
+    angular acceleration without any of the rates changing; w: angular velocity relative to the
+    parent."""
+    if not is_cross(tree, i):
+        return 0.0, 0.0, 0.0
+    one, two = (
+        motion_axis(tree, i, 0, sites, frames), motion_axis(tree, i, 1, sites, frames),
+    )  # fmt: skip
+    return scale(tree.nodes[i, SENSE] * dot(w, one) * dot(w, two), cross(one, two))
+
+
+@inner
+def pitch_of(tree: Tree, i: int, rows: RowTable) -> float:
+    """How far the screw by which body i hangs moves on as it turns [m/rad]."""
+    return -rows.numbers[tree.nodes[i, THREAD], ROW_FACTOR]
+
+
+@inner
 def eliminate_general(
-    i: int, tree: Tree, sites: Sites, frames: Floats, work: Floats, general: Floats
+    i: int,
+    tree: Tree,
+    rows: RowTable,
+    sites: Sites,
+    frames: Floats,
+    work: Floats,
+    general: Floats,
 ) -> None:
     """Freedoms S (6 x n): replaces A, B, C by I - U D^-1 U', and p by p + U D^-1 u; keeps S, U, D
     and u = -S' p."""
@@ -235,14 +298,17 @@ def eliminate_general(
     A, C = sym6(work, i, LINEAR), sym6(work, i, ANGULAR)
     b0, b1, b2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)
     for k in range(n):
-        near, axis = tree.nodes[i, NEAR], tree.motions[first + k, MOTION_AXIS]
-        z = axis_on(tree.nodes[i, PARENT], near, axis, sites, frames)
-        turning = tree.motions[first + k, MOTION_KIND] == TURN
-        for c in range(3):
-            general[i, G_MOTION + 6 * k + c] = 0.0 if turning else z[c]
-            general[i, G_MOTION + 6 * k + 3 + c] = z[c] if turning else 0.0
-        uf = (dot(b0, z), dot(b1, z), dot(b2, z)) if turning else sym_times(A, z)
-        un = sym_times(C, z) if turning else mixed_transposed(b0, b1, b2, z)
+        z, kind = motion_axis(tree, i, k, sites, frames), tree.motions[first + k, MOTION_KIND]
+        turning = 0.0 if kind == SLIDE else 1.0
+        moving = 0.0 if kind == TURN else 1.0
+        if kind == SCREW:
+            moving = pitch_of(tree, i, rows)
+        put3(general, i, G_MOTION + 6 * k, scale(moving, z))
+        put3(general, i, G_MOTION + 6 * k + 3, scale(turning, z))
+        uf = add(
+            scale(turning, (dot(b0, z), dot(b1, z), dot(b2, z))), scale(moving, sym_times(A, z))
+        )
+        un = add(scale(turning, sym_times(C, z)), scale(moving, mixed_transposed(b0, b1, b2, z)))
         put3(general, i, G_GAIN + 6 * k, uf)
         put3(general, i, G_GAIN + 6 * k + 3, un)
         effort = 0.0

@@ -97,6 +97,12 @@ def joints_at(model: Model, conditions: Conditions) -> Joints:
 
 
 @woven
+def elements_at(model: Model, conditions: Conditions) -> Elements:
+    """The elements, with what ropes are told to do."""
+    return Elements(model.elements.what, model.elements.numbers, conditions.phases)
+
+
+@woven
 def evaluate_here(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
@@ -104,8 +110,9 @@ def evaluate_here(
     conditions.control[TIME] = t
     fill_frames(y, scratch.frames)
     applied_loads(
-        t, model.acting, model.elements, joints_at(model, conditions), model.schedules,
-        model.bodies, model.sites, scratch.frames, scratch.wrench, scratch.potential, scratch.power,
+        t, model.acting, elements_at(model, conditions), joints_at(model, conditions),
+        model.schedules, model.bodies, model.sites, scratch.frames, scratch.wrench,
+        scratch.potential, scratch.power,
     )  # fmt: skip
     if conditions.hook[PARTS] != 0:
         ask(conditions.hook, LOADS)
@@ -129,7 +136,7 @@ def evaluate_here(
 
 @inner
 def look_at_laws(hook: Ints, potential: Floats) -> None:
-    """A law that gave no number is told by Python."""
+    """Ask Python to report a law that gave no number."""
     for k in range(potential.shape[0]):
         if math.isnan(potential[k]):
             ask(hook, WRONG_LAW)
@@ -138,8 +145,7 @@ def look_at_laws(hook: Ints, potential: Floats) -> None:
 
 @inner
 def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
-    """What joints that move by themselves put in [W]: all that loads do not explain of the
-    accelerations."""
+    """Power of prescribed motions [W]: the power of all accelerations that loads do not explain."""
     frames, work, wrench, out = scratch.frames, scratch.work, scratch.wrench, 0.0
     for i in range(bodies.shape[0]):
         w, inertia = get3(frames, i, SPIN), inertia_in_n(bodies, frames, i)
@@ -153,7 +159,7 @@ def power_of_joints(bodies: Floats, scratch: Scratch) -> float:
 def evaluate(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
-    """Accelerations (nb, 6) of a state, as `evaluate_here`, where a call does not matter."""
+    """`evaluate_here` as a function with machine code of its own."""
     evaluate_here(t, y, model, conditions, scratch, out)
 
 
@@ -176,10 +182,11 @@ def solve_here(
     that stops every slip."""
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
-    hang_bodies(tree.nodes, model.sites, frames, work)
+    hang_bodies(tree, model.sites, frames, work)
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
-        aim(tree, model.sites, frames, work, keep, of_gap, of_slip)
-    backward(tree, model.sites, frames, work, general)
+        joints = joints_at(model, conditions)
+        aim(tree, model.rows, joints, model.sites, frames, work, keep, of_gap, of_slip)
+    backward(tree, model.rows, model.sites, frames, work, general)
     forward(tree.nodes, work, general)
     centres(frames, work, keep, model.bodies.shape[0])
     if scratch.rows.shape[0] > 0:
@@ -208,7 +215,7 @@ def solve(
     of_slip: float,
     pivot: float,
 ) -> None:
-    """Accelerations or corrections, as `solve_here`, where a call does not matter."""
+    """`solve_here` as a function with machine code of its own."""
     solve_here(model, conditions, scratch, keep, of_gap, of_slip, pivot)
 
 
@@ -270,7 +277,7 @@ def set_targets(
     of_gap: float,
     of_slip: float,
 ) -> None:
-    """What each closing row is to be supplied with."""
+    """The right-hand side of each closing row."""
     frames, rows, loops = scratch.frames, scratch.rows, model.tree.loops
     first = rows.shape[0] - model.stops.what.shape[0]
     for k in range(rows.shape[0]):

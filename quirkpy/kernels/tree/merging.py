@@ -74,9 +74,9 @@ FADED = 1e-3
 
 
 class Space(NamedTuple):
-    """Where in the memory the merge at work has its numbers: sums of a reflection, sizes of rows
-    and what they lack, what the border does already, and the table: a line for each motion, a
-    column for each row, then for each speed of the border."""
+    """Where in the memory the numbers of the current merge are: factors of a reflection, sizes and
+    residuals of rows, known accelerations of the border; and its table, with a line for each motion
+    and a column for each row, then for each speed of the border."""
 
     sums: int
     sizes: int
@@ -87,14 +87,15 @@ class Space(NamedTuple):
 
 @inner
 def space_of(ground: int, merges: Ints) -> Space:
-    """A merge's places in the memory, behind the answers of all bodies."""
+    """The places of a merge in the memory, behind the results of all bodies."""
     first, span = SPEEDS * ground, merges[0, WIDEST]
     return Space(first, first + span, first + 2 * span, first + 3 * span, first + 4 * span)
 
 
 @inner
 def scale_rows(tree: Tree, bodies: Floats, rows: Floats, work: Floats, report: Floats) -> None:
-    """LEFT: what accelerations in the scratch array leave of the targets, scaled; SIZE: by what."""
+    """LEFT: the residuals of the rows at the accelerations in the scratch array, scaled; SIZE: the
+    scales."""
     report[TARGET] = 0.0
     for k in range(rows.shape[0]):
         a, b = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2]
@@ -120,8 +121,9 @@ def add_load(
     at: int, width: int, block: int, slot: int, scaling: float, rows: Floats, k: int, first: int,
     blocks: Ints, work: Floats, room: Floats,
 ) -> float:  # fmt: skip
-    """Add how row k, whose columns for a body begin at `first`, feels the motions of a block, from
-    room[at] on; returns what it feels already.  slot: of the body on the block's border."""
+    """Add the components of row k on the motions of a block, from room[at] on; its columns for a
+    body begin at `first`.  Returns its value at the known accelerations. slot: of the body on the
+    block's border."""
     f, n = scale(scaling, get3(rows, k, first)), scale(scaling, get3(rows, k, first + 3))
     if block < work.shape[0] - 1:
         f, n = scale(work[block, SCHUR_ROOT], f), lower_transposed(sym6(work, block, ROOT), n)
@@ -149,7 +151,7 @@ def pull(f: Vec, n: Vec, at: int, room: Floats) -> float:
 def show_body(
     at: int, width: int, block: int, slot: int, blocks: Ints, work: Floats, room: Floats
 ) -> None:  # fmt: skip
-    """Copy what the motions of a block do to a body on its border, from room[at] on."""
+    """Copy the effect of the motions of a block on a body of its border, from room[at] on."""
     if block < work.shape[0] - 1:
         root, h = work[block, SCHUR_ROOT], sym6(work, block, ROOT)
         for i in range(3):
@@ -170,7 +172,7 @@ def show_body(
 def exchange(
     a: int, b: int, width: int, whole: int, space: Space, blocks: Ints, room: Floats
 ) -> None:  # fmt: skip
-    """Exchange two columns, and what is known of their rows."""
+    """Exchange two columns, with the data of their rows."""
     at, sizes, lacking = space.table, space.sizes, space.lacking
     if a == b:
         return
@@ -185,7 +187,7 @@ def exchange(
 @inner
 def measure(first: int, last: int, top: int, at: int, whole: int, width: int, sizes: int,
             room: Floats) -> None:  # fmt: skip
-    """What is left of each row, squared."""
+    """The squared norm of the remainder of each row."""
     for c in range(first, last):
         room[sizes + c] = 0.0
     for i in range(top, whole):
@@ -195,7 +197,7 @@ def measure(first: int, last: int, top: int, at: int, whole: int, width: int, si
 
 @inner
 def strongest(first: int, last: int, sizes: int, room: Floats) -> int:
-    """The column of the strongest row."""
+    """The column with the largest remainder."""
     best = first
     for c in range(first + 1, last):
         if room[sizes + c] > room[sizes + best]:
@@ -205,7 +207,7 @@ def strongest(first: int, last: int, sizes: int, room: Floats) -> int:
 
 @inner
 def count_row(d: float, usual: float, mu: float, row: int, report: Floats) -> None:
-    """Note a row whose independent part, squared, is d, where so much is usual."""
+    """Count a row whose squared independent part is d, compared with a typical value."""
     if d > mu:
         report[COUNTED] += 1.0
         if d < report[WEAKEST] * usual:
@@ -221,9 +223,9 @@ def take_rows(
     m: int, count: int, width: int, space: Space, free: int, mu: float, blocks: Ints,
     room: Floats, report: Floats,
 ) -> int:  # fmt: skip
-    """Close the rows in the first columns, strong ones first; returns where the memory is free
-    behind the reflections.  What a row demands of its motion, and the share in which that stays
-    free, take the places of what it lacks, and of its size."""
+    """Eliminate the rows in the first columns, strong ones first; returns where the memory is free
+    behind the reflections.  The demand of each row on its motion, and the share in which that
+    motion stays free, replace its residual and its size."""
     whole, at, sizes, lacking = blocks[m, WHOLE], space.table, space.sizes, space.lacking
     measure(0, count, 0, at, whole, width, sizes, room)
     measured = room[sizes + strongest(0, count, sizes, room)]
@@ -261,8 +263,8 @@ def lay_rows(
     step: int, width: int, merges: Ints, space: Space, rows: Floats, blocks: Ints, work: Floats,
     room: Floats,
 ) -> None:  # fmt: skip
-    """The rows that a merge closes, as its motions feel them, into the first columns; those that
-    ask for nothing are left out."""
+    """Write the rows that a merge closes, as components on its motions, into the first columns;
+    rows without demands are left out."""
     one, two = merges[step, ONE], merges[step, TWO]
     border, second = blocks[one, BORDER], blocks[one, MOTIONS] * width
     count = 0
@@ -292,7 +294,8 @@ def lay_border(
     step: int, column: int, width: int, merges: Ints, space: Space, blocks: Ints, work: Floats,
     room: Floats,
 ) -> None:  # fmt: skip
-    """What the motions do to the bodies that the merge keeps, into the columns behind the rows."""
+    """Write the effects of the motions on the bodies of the new border into the columns behind the
+    rows."""
     one, two = merges[step, ONE], merges[step, TWO]
     border, second = blocks[one, BORDER], blocks[one, MOTIONS] * width
     at = space.table + column
@@ -307,7 +310,7 @@ def lay_border(
 
 @inner
 def keep_shares(m: int, free: int, space: Space, blocks: Ints, room: Floats) -> int:
-    """Put away what each row demands of its motion, then the share in which that stays free;
+    """Store the demand of each row on its motion, then the share in which that motion stays free;
     returns where the memory is free."""
     rank = blocks[m, RANK]
     blocks[m, SHARES] = free
@@ -321,8 +324,8 @@ def keep_shares(m: int, free: int, space: Space, blocks: Ints, room: Floats) -> 
 def hide_motions(
     m: int, count: int, width: int, free: int, space: Space, blocks: Ints, room: Floats
 ) -> int:  # fmt: skip
-    """Turn away what the border, in the columns behind the rows, does not show of the motions that
-    are left: MOTIONS, HIDING; returns where the memory is free."""
+    """Eliminate motions that have no effect on the border (columns behind the rows): MOTIONS,
+    HIDING; returns where the memory is free."""
     whole, strict, rank = blocks[m, WHOLE], blocks[m, STRICT], blocks[m, RANK]
     speeds = width - count
     for i in range(strict, rank):
@@ -347,8 +350,8 @@ def hide_motions(
 def keep_border(
     m: int, count: int, width: int, free: int, space: Space, blocks: Ints, room: Floats
 ) -> int:  # fmt: skip
-    """Put away what the motions of the new block do to its border, and what that does already;
-    returns where the memory is free."""
+    """Store the effects of the motions of the new block on its border, and the known accelerations
+    of the border; returns where the memory is free."""
     speeds = width - count
     blocks[m, SHOWN] = free
     for i in range(blocks[m, MOTIONS]):
@@ -366,7 +369,8 @@ def move_border(
     step: int, m: int, count: int, width: int, merges: Ints, space: Space, ground: int,
     blocks: Ints, room: Floats,
 ) -> None:  # fmt: skip
-    """What the border of a new block does already: what it did, and what the rows demand."""
+    """The known accelerations of the border of a new block: those from before, plus those that the
+    rows demand."""
     one, two, at = merges[step, ONE], merges[step, TWO], space.already
     for line in range(merges[step, FIRST_KEPT], merges[step, LAST_KEPT]):
         slot, block = merges[line, KEPT_PLACE], one
@@ -389,7 +393,7 @@ def merge_blocks(
     step: int, free: int, tree: Tree, space: Space, rows: Floats, mu: float, blocks: Ints,
     work: Floats, room: Floats, report: Floats,
 ) -> int:  # fmt: skip
-    """Two blocks become one; returns where the memory is free."""
+    """Merge two blocks; returns where the memory is free."""
     merges, ground = tree.merges, work.shape[0] - 1
     one, two, m = merges[step, ONE], merges[step, TWO], ground + 1 + step
     whole = blocks[one, MOTIONS] + blocks[two, MOTIONS]
@@ -419,7 +423,8 @@ def merge_blocks(
 def answer_blocks(
     step: int, ground: int, merges: Ints, space: Space, blocks: Ints, room: Floats
 ) -> None:
-    """From how far the motions of a block go to how far those of its two blocks do."""
+    """Back substitution: the amplitudes of the motions of two blocks from those of the block into
+    which they were merged."""
     m, x = ground + 1 + step, space.table
     whole, rank, strict = blocks[m, WHOLE], blocks[m, RANK], blocks[m, STRICT]
     motions, at = blocks[m, MOTIONS], blocks[m, SHARES]
@@ -444,7 +449,7 @@ def answer_blocks(
 
 @inner
 def begin_blocks(ground: int, blocks: Ints, room: Floats) -> None:
-    """Each body is a block, and so is the ground, which has no motions."""
+    """Make each body a block; so is the ground, which has no motions."""
     for b in range(ground + 1):
         blocks[b, BORDER], blocks[b, MOTIONS], blocks[b, MEMBERS] = 1, SPEEDS, 1
         blocks[b, ANSWER] = SPEEDS * b
@@ -455,7 +460,7 @@ def begin_blocks(ground: int, blocks: Ints, room: Floats) -> None:
 
 @inner
 def add_answers(ground: int, work: Floats, room: Floats) -> None:
-    """Add the changes of all bodies to their accelerations."""
+    """Add the corrections to the accelerations of all bodies."""
     for b in range(ground):
         a = scale(work[b, SCHUR_ROOT], vector_at(room, SPEEDS * b))
         alpha = lower(sym6(work, b, ROOT), vector_at(room, SPEEDS * b + 3))

@@ -1,5 +1,5 @@
-"""What joints and stops do, at each row of a run: the multipliers of their rows, where these are
-independent of each other."""
+"""Lagrange multipliers of joints and stops at each row of a run, where their rows are
+independent."""
 
 from __future__ import annotations
 
@@ -44,9 +44,9 @@ class Holding(NamedTuple):
 
 class Workspace(NamedTuple):
     """Arrays to work in: frames (nb + 1, FRAME_WIDTH), wrench (nb + 1, 6), potential (ne,), power
-    (2,), rows (m + ns, ROW_WIDTH) and their bodies (m + ns, 4), what these answer to unit loads
-    (m + ns, 4, 6), couplings of the rows (m + ns, m + ns), their lengths and the multipliers
-    (2, m + ns), accelerations without joints (nb + 1, 6)."""
+    (2,), rows (m + ns, ROW_WIDTH) and their bodies (m + ns, 4), responses of these to unit loads (m
+    + ns, 4, 6), the matrix of the rows (m + ns, m + ns), norms of the rows and the multipliers (2,
+    m + ns), accelerations without joints (nb + 1, 6)."""
 
     frames: Floats
     wrench: Floats
@@ -74,8 +74,8 @@ def move_freely(bodies: Floats, inverse: Floats, room: Workspace) -> None:
 
 @inner
 def answer_to_row(i: int, inverse: Floats, room: Workspace) -> float:
-    """What the bodies of row i answer to a unit load along it; returns what the row asks of them
-    beside their motion without joints."""
+    """The response M^-1 J' of the bodies of row i to a unit load along it; returns the demand of
+    the row beyond the motion without joints."""
     left = room.rows[i, GAMMA]
     for k in range(ENDS):
         b, first = room.bodies[i, k], JACOBIAN + WRENCH * k
@@ -89,7 +89,7 @@ def answer_to_row(i: int, inverse: Floats, room: Workspace) -> float:
 
 @inner
 def coupling(i: int, j: int, ground: int, room: Workspace) -> float:
-    """What row i feels of a unit load along row j."""
+    """The entry J M^-1 J' of rows i and j."""
     out = 0.0
     for k in range(ENDS):
         for n in range(ENDS):
@@ -102,7 +102,7 @@ def coupling(i: int, j: int, ground: int, room: Workspace) -> float:
 
 @inner
 def factorize(m: int, a: Floats) -> bool:
-    """Cholesky's factor of m rows of length one, in place; False where some depend on others."""
+    """Cholesky factor of the matrix of m normalized rows, in place; False if they are dependent."""
     for j in range(m):
         for i in range(j, m):
             x = a[i, j]
@@ -119,7 +119,7 @@ def factorize(m: int, a: Floats) -> bool:
 
 @inner
 def solve_split(m: int, a: Floats, x: Floats) -> None:
-    """The solution, in place of the right-hand side, by Cholesky's factor."""
+    """Solve with the Cholesky factor, in place of the right-hand side."""
     for i in range(m):
         for k in range(i):
             x[i] -= a[i, k] * x[k]
@@ -132,8 +132,8 @@ def solve_split(m: int, a: Floats, x: Floats) -> None:
 
 @inner
 def find_multipliers(m: int, bodies: Floats, inverse: Floats, room: Workspace) -> bool:
-    """The multipliers of the first m rows, in the second of the columns; False where some rows
-    depend on others."""
+    """The multipliers of the first m rows, into the second column; False if the rows are
+    dependent."""
     ground, a = bodies.shape[0], room.couplings
     length, wanted = room.columns[0], room.columns[1]
     move_freely(bodies, inverse, room)
@@ -161,8 +161,8 @@ def take_rows(
     t: float, held: Bools, holding: Holding, joints: Joints, schedules: Schedules, sites: Sites,
     room: Workspace,
 ) -> int:  # fmt: skip
-    """Fill in the rows of joints and behind them those of stops that hold, with the bodies of all;
-    returns how many they are."""
+    """Fill in the rows of joints, and behind them those of stops that hold, with their bodies;
+    returns the number of rows."""
     m, frames, stops = holding.which.shape[0], room.frames, holding.stops
     constraint_rows(holding.which, t, holding.rows, joints, schedules, sites, frames, room.rows)
     for i in range(m):
@@ -181,7 +181,7 @@ def take_rows(
 
 @inner
 def tell(i: int, to: int, room: Workspace, multipliers: Floats, wrenches: Floats) -> None:
-    """Write what row i does by its multiplier into line `to`."""
+    """Write the load of row i by its multiplier into line `to`."""
     multipliers[to] = room.columns[1, i]
     for end in range(ENDS):
         for c in range(WRENCH):

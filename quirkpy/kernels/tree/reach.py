@@ -40,13 +40,13 @@ LOW, HIGH, LISTED, SPAN_WIDTH = range(4)
 
 @inner
 def trace_of(bodies: Floats, i: int) -> float:
-    """Sum of the three moments of a body."""
+    """Trace of the moments of a body."""
     return bodies[i, MOMENTS] + bodies[i, MOMENTS + 3] + bodies[i, MOMENTS + 5]
 
 
 @inner
 def free_response(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
-    """About how much row k would yield to a unit load if its two bodies were free."""
+    """The approximate admittance of row k if its two bodies were free."""
     out = 0.0
     if a < bodies.shape[0]:
         f, n = get3(rows, k, first), get3(rows, k, first + 3)
@@ -59,7 +59,7 @@ def free_response(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floa
 
 @inner
 def own_mass(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -> float:
-    """`free_response` with every mass one."""
+    """`free_response` with unit masses."""
     out = 0.0
     if a < bodies.shape[0]:
         f, n = get3(rows, k, first), get3(rows, k, first + 3)
@@ -72,7 +72,7 @@ def own_mass(rows: Floats, k: int, first: int, a: int, b: int, bodies: Floats) -
 
 @inner
 def heaviest_over_lightest(bodies: Floats) -> float:
-    """All mass over the least of a body."""
+    """Ratio of the total mass to the smallest mass of a body."""
     total, least = 0.0, math.inf
     for i in range(bodies.shape[0]):
         total += bodies[i, MASS]

@@ -19,6 +19,7 @@ from quirkpy.kernels.base.arrays import (
     AXES,
     MASS,
     SPIN,
+    RowTable,
     Sites,
 )
 from quirkpy.kernels.base.compiled import woven
@@ -54,6 +55,7 @@ from quirkpy.kernels.tree.elimination import (
     SCHUR,
     SHIFT,
     ball_turn,
+    cross_bias,
     eliminate_general,
     eliminate_single,
     eliminate_turns,
@@ -117,9 +119,10 @@ def start_bodies(
 
 
 @woven
-def hang_bodies(nodes: Ints, sites: Sites, frames: Floats, work: Floats) -> None:
+def hang_bodies(tree: Tree, sites: Sites, frames: Floats, work: Floats) -> None:
     """Shift to the parent's point, axis of the joint, and the acceleration c that the velocities
     alone make."""
+    nodes = tree.nodes
     for i in range(nodes.shape[0] - 1):
         p, kind = nodes[i, PARENT], nodes[i, NODE]
         mine = point_motion(i, get3(work, i, POINT), frames)
@@ -133,13 +136,18 @@ def hang_bodies(nodes: Ints, sites: Sites, frames: Floats, work: Floats) -> None
         put3(work, i, SHIFT, d)
         put3(work, i, BIAS, bias)
         put3(work, i, BIAS + 3, cross(wp, w))
+        if kind == GENERAL_NODE and nodes[i, COUNT] == 2:
+            bend = cross_bias(tree, i, sub(w, wp), sites, frames)
+            put3(work, i, BIAS + 3, add(cross(wp, w), bend))
         if kind == TURN_NODE or kind == SLIDE_NODE:
             axis = axis_on(p, nodes[i, NEAR], nodes[i, AXIS_NUMBER], sites, frames)
             put3(work, i, AXIS, axis)
 
 
 @woven
-def backward(tree: Tree, sites: Sites, frames: Floats, work: Floats, general: Floats) -> None:
+def backward(
+    tree: Tree, rows: RowTable, sites: Sites, frames: Floats, work: Floats, general: Floats
+) -> None:
     """From the leaves to the roots: eliminate freedoms, hand inertia and load over."""
     nodes = tree.nodes
     ground = nodes.shape[0] - 1
@@ -160,7 +168,7 @@ def backward(tree: Tree, sites: Sites, frames: Floats, work: Floats, general: Fl
             put6(work, i, SCHUR, sym_inverse(A))
         else:
             if kind == GENERAL_NODE:
-                eliminate_general(i, tree, sites, frames, work, general)
+                eliminate_general(i, tree, rows, sites, frames, work, general)
             if p < ground:
                 f, n = whole_bias(i, work)
                 hand_over(

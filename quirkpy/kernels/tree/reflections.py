@@ -1,7 +1,8 @@
-"""Reflections (Householder's) of motions, kept one behind the other in a memory of numbers: each as
-its factor and its vector, so that it can be applied again on the way back.
+"""Householder reflections of motions, stored one after the other as factor and vector, so that they
+can be applied again in back substitution.
 
-A table in the memory has a line for each motion, a column for whatever feels them."""
+A table in the memory has a line for each motion and a column for each quantity that depends on
+them."""
 
 from __future__ import annotations
 
@@ -18,8 +19,8 @@ LEAST_SQUARE = 1e-200
 def reflect(
     at: int, whole: int, width: int, top: int, column: int, to: int, sums: int, room: Floats
 ) -> float:  # fmt: skip
-    """Turn the motions from `top` on so that only the first of them is felt in a column; keeps the
-    reflection from room[to] on, returns what is felt."""
+    """Reflect the motions from `top` on so that a column depends only on the first of them; stores
+    the reflection from room[to] on, and returns the remaining component."""
     square, count = 0.0, whole - top
     for i in range(count):
         x = room[at + (top + i) * width + column]
@@ -61,5 +62,5 @@ def reflect_back(at: int, count: int, to: int, room: Floats) -> None:
 
 @inner
 def numbers_before(k: int, whole: int) -> int:
-    """How much memory the first k of the reflections of so many motions take."""
+    """The size of the first k reflections of so many motions in memory."""
     return k * (1 + whole) - k * (k - 1) // 2

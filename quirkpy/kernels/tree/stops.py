@@ -76,6 +76,8 @@ def stop_names(selection: Selection) -> tuple[str, ...]:
 
 def stop_labels(selection: Selection, stops: Stops) -> tuple[str, ...]:
     """A label for each bound that acts: its name, and which side."""
+    if not len(stops.what):
+        return ()
     sides = ["lower" if side > 0.0 else "upper" for side in stops.numbers[:, SIDE]]
     return tuple(f"{name} {side}" for name, side in zip(stop_names(selection), sides, strict=True))
 
@@ -133,8 +135,8 @@ def stop_rows(
 
 @inner
 def row_response(i: int, a: int, b: int, rows: Floats, work: Floats) -> float:
-    """J d of row i between bodies a and b, for what has just been solved for; on the ground nothing
-    moves."""
+    """J d of row i between bodies a and b, where d is the solution just computed; the ground does
+    not move."""
     out, ground = 0.0, work.shape[0] - 1
     if a < ground:
         out += dot(get3(rows, i, JACOBIAN), get3(work, a, CENTRE))

@@ -1,8 +1,8 @@
-"""The spanning tree of a selection: which joint carries which body, and which rows are left to
-close loops.
+"""The spanning tree of a selection: which joint connects each body to its parent, and which rows
+remain to close loops.
 
-Breadth first from the ground, then from one root of every part that floats free.  Locks are taken
-before joints that move, so that the tree has as few freedoms as it can have."""
+Breadth first from the ground, then from one root in every part that floats freely.  Locks are taken
+before joints with freedoms, which minimizes the number of freedoms of the tree."""
 
 from __future__ import annotations
 
@@ -25,11 +25,12 @@ from quirkpy.kernels.base.arrays import (
     ROW_BODY3,
     ROW_BODY4,
     ROW_JOINT,
+    THREAD_ROW,
     Packed,
 )
 from quirkpy.kernels.base.compiled import allocating, inner
 from quirkpy.maths.types import Bools, Ints
-from quirkpy.tables.tables import ONWARDS, SLIDE, TURN, Selection
+from quirkpy.tables.tables import ONWARDS, SCREW, SLIDE, TURN, Selection
 
 #: What hangs a body on its parent.
 FIXED_NODE, TURN_NODE, SLIDE_NODE, BALL_NODE, FREE_NODE, GENERAL_NODE = range(6)
@@ -46,7 +47,9 @@ PLACE = 7  # position in the order; -1: the ground
 FIRST = 8  # where its freedoms begin among all freedoms of the tree, numbered along the loops
 COUNT = 9  # how many they are
 MOTION = 10  # where the joint's begin in Tree.motions
-NODE_WIDTH = 11
+SENSE = 11  # 1: it hangs by the joint's second site, -1: by the first
+THREAD = 12  # the row by which a screw moves on as it turns; -1: it is none
+NODE_WIDTH = 13
 
 # Columns of Tree.loops: the row, and its bodies; the other two are those of a second joint, -1:
 # none.
@@ -66,8 +69,9 @@ SPEEDS = 6
 
 
 class Tree(NamedTuple):
-    """nodes (nb + 1, NODE_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2); loops:
-    the constraint rows that the tree does not take care of, and their bodies (m, LOOP_WIDTH).
+    """nodes (nb + 1, NODE_WIDTH); motions: kind, axis and site of every joint's freedoms (nf, 3);
+    loops: the constraint rows that the tree does not take care of, and their bodies (m,
+    LOOP_WIDTH).
 
     merges: where all bodies are free and all joints are rows, how blocks are merged to close these
     (mechanics/blocks.py); else no lines (., MERGE_WIDTH)."""
@@ -79,8 +83,8 @@ class Tree(NamedTuple):
 
 
 def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
-    """The spanning tree of a selection, and its islands: what the active joints hold together; the
-    number of each body's island, -1 where that includes the ground (nb,)."""
+    """The spanning tree of a selection, and its islands, the sets of bodies that active joints
+    connect: the number of each body's island, -1 if it includes the ground (nb,)."""
     n = s.tables.n_bodies
     nodes, loops = (
         np.zeros((n + 1, NODE_WIDTH), np.int64),
@@ -109,6 +113,7 @@ def plant(
     nb = nodes.shape[0] - 1
     for b in range(nb + 1):
         nodes[b, CARRIER] = nodes[b, NEAR] = nodes[b, FAR] = nodes[b, PLACE] = -1
+        nodes[b, THREAD] = -1
     start, touching = joints_at_bodies(nb, active, carriers)
     grow(nodes, start, touching, carriers, motions)
     for b in range(nb):
@@ -117,7 +122,8 @@ def plant(
             onwards = carriers[j, BODY2] == b
             nodes[b, NEAR] = carriers[j, CARRIER_SITE1 if onwards else CARRIER_SITE2]
             nodes[b, FAR] = carriers[j, CARRIER_SITE2 if onwards else CARRIER_SITE1]
-            nodes[b, MOTION] = carriers[j, FIRST_MOTION]
+            nodes[b, MOTION], nodes[b, SENSE] = carriers[j, FIRST_MOTION], 1 if onwards else -1
+            nodes[b, THREAD] = carriers[j, THREAD_ROW]
             if nodes[b, NODE] == TURN_NODE or nodes[b, NODE] == SLIDE_NODE:
                 nodes[b, AXIS_NUMBER] = motions[nodes[b, MOTION], MOTION_AXIS]
     count = 0
@@ -172,8 +178,8 @@ def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
 
 @inner
 def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
-    """Join what each joint holds together under the larger number; the ground's, the largest,
-    becomes -1."""
+    """Give bodies that joints connect one number, the largest among them; that of the ground, the
+    largest of all, becomes -1."""
     n = islands.shape[0]
     for b in range(n):
         islands[b] = b
@@ -216,11 +222,11 @@ def joints_at_bodies(nb: int, active: Ints, carriers: Ints) -> tuple[Ints, Ints]
 
 @inner
 def node_kind(j: int, carriers: Ints, motions: Ints) -> int:
-    """How a joint hangs a body in the tree."""
+    """The kind of connection by which a joint carries a body in the tree."""
     first, count = carriers[j, FIRST_MOTION], carriers[j, MOTIONS]
     if count == 0:
         return FIXED_NODE
-    if count == 1:
+    if count == 1 and motions[first, MOTION_KIND] != SCREW:
         return TURN_NODE if motions[first, MOTION_KIND] == TURN else SLIDE_NODE
     slides = 0
     for k in range(first, first + count):

@@ -1,5 +1,5 @@
-"""Users' Python in compiled runs: kernels ask for it through the hook; what it raises waits for
-their return."""
+"""Users' Python functions in compiled runs: kernels call them through the hook, and exceptions are
+raised after the kernel has returned."""
 
 from __future__ import annotations
 
@@ -36,11 +36,11 @@ from quirkpy.tables.tables import CALLBACK, Selection
 
 
 class PythonParts:
-    """Answers for the users' parts of one selection, at the kinematics that the kernels have just
+    """Evaluates the users' parts of one selection, at the kinematics that the kernels have just
     computed.
 
-    `events`: puts the values of a run's events that are Python where the run looks for them; t: the
-    time [s] of the last question."""
+    `events`: a function that writes the values of a run's Python events to where the run reads
+    them; t: the time [s] of the last call."""
 
     def __init__(
         self, selection: Selection, model: Model, conditions: Conditions, scratch: Scratch
@@ -66,12 +66,12 @@ class PythonParts:
             self.open()
 
     def begin_anew(self) -> None:
-        """Forget events, and what was raised, of whoever has asked before."""
+        """Forget events and exceptions of the last user."""
         self.events, self.error, self.halted, self.t = None, None, False, 0.0
         self.hook[FAILED] = 0
 
     def open(self) -> None:
-        """Let kernels ask."""
+        """Make the callback and store its address in the hook."""
         if self._pointer is None:
             me = weakref.proxy(self)  # which a method of its own would keep
             self._pointer = SIGNATURE(
@@ -80,8 +80,8 @@ class PythonParts:
             self.hook[ADDRESS] = ctypes.cast(self._pointer, ctypes.c_void_p).value or 0
 
     def _answer(self, what: int) -> int:
-        """Do what is asked for; an error, or an interruption, is kept: no exception passes through
-        machine code."""
+        """Evaluate what is asked for.  An exception or interruption is stored, since none may pass
+        through machine code."""
         self.t = float(self.control[TIME])
         try:
             if self.halted:
@@ -100,7 +100,7 @@ class PythonParts:
         return 0
 
     def raise_pending(self) -> None:
-        """Raise what was raised inside the last call of a kernel."""
+        """Raise the exception of the last call of a kernel, if there was one."""
         error, self.error = self.error, None
         self.hook[FAILED] = 0
         if error is not None:
@@ -139,11 +139,10 @@ class PythonParts:
 
 @contextmanager
 def interruptions(python: PythonParts) -> Iterator[None]:
-    """Within, Ctrl-C waits for the kernel at work to return, which it does within a second; a
-    second one does not.
+    """In this block Ctrl-C takes effect when the current kernel returns, within a second; a second
+    Ctrl-C takes effect at once.
 
-    An interruption that came while compiled code calls back would be lost.
-    """
+    Without it, an interruption during a callback from compiled code would be lost."""
 
     heard = listening()
     python.halted = False

@@ -42,13 +42,13 @@ SIGNATURE = types.float64(
 
 
 def address_of_function(function: CompiledFunction) -> int:
-    """Where the machine code of a function of time is in this process."""
+    """The address of the machine code of a function of time, in this process."""
     words = {VALUE_AT: "value", RATE_AT: "rate", ACCELERATION_AT: "acceleration"}
     return _address(function, words, function.arguments, False)
 
 
 def address_of_law(law: JointLaw) -> int:
-    """Where the machine code of a law of a coordinate is in this process."""
+    """The address of the machine code of a law of a coordinate, in this process."""
     return _address(law, {LOAD_OF: "load", ENERGY_OF: "energy"}, law.arguments, True)
 
 
@@ -145,10 +145,10 @@ def _change(asked: list[str]) -> str:
 
 # --- what is wrong with them ----------------------------------------------------------------------
 def check_functions(selection: Selection, t: float) -> None:
-    """Raise what is wrong with a function of time of an acting part that gives no number at a time
-    [s], or right after it, in a sentence that names the part; nothing where all give one.
+    """Raise an error that names the part and the time if a function of time of an acting part gives
+    no number at a time [s], or right after it.
 
-    They are asked once more, in Python."""
+    The functions are called once more for this, uncompiled."""
     ahead = [t + some * max(1.0, abs(t)) for some in AHEAD]
     for part, formula in functions_of(selection):
         for at in ahead:
@@ -163,7 +163,7 @@ def check_functions(selection: Selection, t: float) -> None:
 
 
 def functions_of(selection: Selection) -> Iterator[tuple[Part, CompiledFunction]]:
-    """The functions of time that users wrote, of all parts that act."""
+    """The users' functions of time of all acting parts."""
     t = selection.tables
     asked: list[tuple[Part, int]] = []
     asked += [(t.joints[t.row_joint[r]], t.row_schedule[r]) for r in selection.rows]
@@ -176,7 +176,7 @@ def functions_of(selection: Selection) -> Iterator[tuple[Part, CompiledFunction]
 
 
 def formulas_in(tables: Tables, s: int) -> Iterator[CompiledFunction]:
-    """The formulas of which a line of the table of schedules is made."""
+    """The formulas in one line of the table of schedules."""
     if s < 0:
         return
     formula, (first, last) = tables.schedule_formula[s], tables.schedule_parts[s]

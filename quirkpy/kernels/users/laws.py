@@ -62,7 +62,7 @@ SIGNATURE = types.float64(
 
 
 def address_of(force: CompiledForce) -> int:
-    """Where the machine code of its law is in this process."""
+    """The address of the machine code of a law, in this process."""
     form = form_of(force)
     if form not in ADDRESSES:
         ADDRESSES[form] = _compile(force, form)
@@ -70,7 +70,7 @@ def address_of(force: CompiledForce) -> int:
 
 
 def form_of(force: CompiledForce) -> Form:
-    """What the machine code of a force depends on."""
+    """The data on which the machine code of a force depends."""
     kinds = ((name, kind_of(value)) for name, value in force.arguments.items())
     return type(force).law, type(force).energy, tuple(kinds)
 
@@ -158,7 +158,7 @@ def _user(function: Callable[..., Any], form: Form) -> Any:
 
 
 def returned_by(compiled: Any) -> Any:
-    """What a compiled function returns, as a type of numba's."""
+    """The return type of a compiled function, as numba's type."""
     return compiled.nopython_signatures[0].return_type
 
 
@@ -168,7 +168,7 @@ def _wrenches(law: Any, form: Form) -> list[Any]:
 
 
 def _places(form: Form) -> int:
-    """On how many places the law acts."""
+    """The number of places on which the law acts."""
     kinds = dict(form[2])
     return sum(kinds.get(name) == PLACE for name in inspect.signature(form[0]).parameters)
 
@@ -180,7 +180,7 @@ def _type_of(kind: Any) -> Any:
 
 
 def is_wrench(kind: Any) -> bool:
-    """Whether a type of numba's is that of a wrench about the origin of a site."""
+    """Whether a type of numba's is a wrench about the origin of a site."""
     if getattr(kind, "instance_class", None) is not Wrench:
         return False
     given, point = kind.types[:2], kind.types[2:]
@@ -192,14 +192,15 @@ def is_wrench(kind: Any) -> bool:
 
 
 def reason(error: Exception) -> str:
-    """What numba complains about, and the way out where it speaks of its own workings only."""
+    """The message of a compilation error, with a way out if the message is only about numba's
+    internals."""
     if "IMPORT_NAME" in str(error):
         return "it imports a module; import it where the class is defined, outside of the law"
     return first_line(error)
 
 
 def first_line(error: Exception) -> str:
-    """What numba complains about, on one line."""
+    """The first line of a compilation error."""
     lines = [line.strip() for line in str(error).splitlines()]
     told = [
         line
@@ -275,7 +276,7 @@ def _function(lines: list[str]) -> str:
 
 @woven
 def moving(site: int, sites: Sites, frames: Floats) -> tuple[SiteMotion, PlaceMotion]:
-    """How a site moves, and how a law sees it."""
+    """The motion of a site, in the form that a law sees."""
     at = site_motion(site, sites, frames)
     axes = (
         site_axis(site, 0, sites, frames),
@@ -287,5 +288,5 @@ def moving(site: int, sites: Sites, frames: Floats) -> tuple[SiteMotion, PlaceMo
 
 @woven
 def resting(at: PlaceMotion) -> PlaceMotion:
-    """A place with the same pose and no velocities."""
+    """A place with the same pose, at rest."""
     return PlaceMotion(at.position, at.x, at.y, at.z, (0.0, 0.0, 0.0), (0.0, 0.0, 0.0))

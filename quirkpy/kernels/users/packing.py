@@ -1,4 +1,4 @@
-"""`pack`: tables as the kernels take them, made once."""
+"""`pack`: tables as packed arrays for kernels, made once."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.joint_laws import JointLaw
 from quirkpy.parts.law import CompiledForce
 from quirkpy.tables.compile import site_line
-from quirkpy.tables.tables import ANGLE, FORMULA, JOINT_LAW, LAW, RELATION_ROW, Tables
+from quirkpy.tables.tables import ANGLE, FORMULA, JOINT_LAW, LAW, RELATION_ROW, SCREW, Tables
 
 
 def pack(t: Tables) -> Packed:
-    """The packed arrays of the tables, made once and shared: nothing writes to them."""
+    """The packed arrays of the tables, made once and shared; they are never written to."""
     known = vars(t)
     if "packed" not in known:
         known["packed"] = _pack(t)
@@ -66,13 +66,14 @@ def _pack(t: Tables) -> Packed:
                 _addresses(t),
             ),
             t.element_numbers.copy(),
+            np.zeros(len(t.element_kind), dtype=np.int64),
         ),
         Schedules(
             _spans(t),
             np.concatenate([t.knot_time[:, None], t.knot_value], axis=1),
         ),
         np.ascontiguousarray(np.concatenate([t.body_mass[:, None], moments], axis=1)),
-        _columns(t.freedom_kind, t.freedom_axis),
+        _columns(t.freedom_kind, t.freedom_axis, t.freedom_site),
         _columns(
             *body,
             t.joint_site1,
@@ -80,22 +81,33 @@ def _pack(t: Tables) -> Packed:
             t.joint_freedom[:-1],
             np.diff(t.joint_freedom),
             t.joint_in_tree,
+            _threads(t),
         ),
     )
 
 
+def _threads(t: Tables) -> Ints:
+    """The row by which each joint that is a screw moves on; -1: it is none (nj,)."""
+    screws = np.zeros(len(t.joint_site1), dtype=bool)
+    owner = np.repeat(np.arange(len(screws)), np.diff(t.joint_freedom))
+    screws[owner[t.freedom_kind == SCREW]] = True
+    return np.where(screws, t.joint_row[1:] - 1, -1)
+
+
 def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sites:
-    """Sites that are in no table, as the kernels take them; rows: of the bodies by their names, and
-    that of the ground, on which the fixed ones stand."""
+    """Sites that are in no table, packed; rows: the numbers of bodies by name, and that of the
+    ground, for sites on fixed bodies."""
     body = [ground if site.body.fixed else rows[site.body.name] for site in parts]
     place = [(*point, *axes) for point, axes in map(site_line, parts)]
     return Sites(np.array(body, dtype=np.int64), np.reshape(place, (-1, PLACE_WIDTH)))
 
 
 def _addresses(t: Tables) -> Ints:
-    """Where the machine code of each element's law is, compiled in this process; 0: it has none
+    """The address of the machine code of each element's law in this process; 0 if it has none
     (ne,)."""
     out = np.zeros(len(t.element_kind), dtype=np.int64)
+    if not ((t.element_kind == LAW) | (t.element_kind == JOINT_LAW)).any():
+        return out
     for e in np.flatnonzero(t.element_kind == LAW):
         from quirkpy.kernels.users.laws import address_of  # only then: it needs these arrays
 
@@ -112,7 +124,9 @@ def _addresses(t: Tables) -> Ints:
 
 
 def _spans(t: Tables) -> Ints:
-    """Of each schedule its first and last knot, or part; its kind; where its formula is."""
+    """For each schedule: its first and last knot, or part; its kind; the address of its formula."""
+    if not len(t.schedule_kind):
+        return _columns(*(t.schedule_kind for _ in range(4)))
     made = t.schedule_parts[:, 0] >= 0
     knots = np.stack([t.schedule_knot[:-1], t.schedule_knot[1:] - 1], axis=1)
     first, last = np.where(made[:, None], t.schedule_parts, knots).T
@@ -127,9 +141,11 @@ def _spans(t: Tables) -> Ints:
 
 
 def _row_bodies(t: Tables) -> Ints:
-    """Bodies on which each row acts, and those of its second coordinate (4, nr)."""
+    """The bodies on which each row acts, and those of its second coordinate (4, nr)."""
     relates, ends = t.row_kind == RELATION_ROW, (t.joint_site1, t.joint_site2)
     one, two = t.row_joint.copy(), np.full(len(t.row_joint), -1)
+    if not relates.any():
+        return np.array([*(t.site_body[sites[one]] for sites in ends), two, two])
     one[relates] = t.coordinate_joint[t.row_axis1[relates]]
     pairs = np.flatnonzero(relates & (t.row_axis2 >= 0))
     two[pairs] = t.coordinate_joint[t.row_axis2[pairs]]
@@ -141,7 +157,8 @@ def _row_bodies(t: Tables) -> Ints:
 
 
 def _periods(t: Tables) -> Floats:
-    """What a whole turn makes of each relation that has just one angle (nr,)."""
+    """For each relation with exactly one angle the change of its residual by a whole turn (nr,); 0
+    for others."""
     out = np.zeros(len(t.row_kind))
     for row in np.flatnonzero(t.row_kind == RELATION_ROW):
         pairs = ((t.row_axis1[row], 1.0), (t.row_axis2[row], t.row_factor[row]))
@@ -151,7 +168,7 @@ def _periods(t: Tables) -> Floats:
 
 
 def _columns(*columns: Ints | Bools) -> Ints:
-    """Whole numbers side by side."""
+    """Whole numbers as columns of an array."""
     out = np.empty((len(columns[0]), len(columns)), dtype=np.int64)
     for k, column in enumerate(columns):
         out[:, k] = column

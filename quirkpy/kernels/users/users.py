@@ -1,4 +1,5 @@
-"""What users' own forces and joints say at one instant, checked; their view of the bodies."""
+"""Users' own forces and joints at one instant: calls, checks of the results, and the view of bodies
+that they get."""
 
 from __future__ import annotations
 
@@ -70,8 +71,8 @@ class FrameMotions(NamedTuple):
 
 
 class OwnRows(NamedTuple):
-    """What a user's own joint says: phi (m,), its explicit time derivative (m,), J over (v1, w1,
-    v2, w2) (m, 12), gamma (m,)."""
+    """The result of a user's own joint: phi (m,), its explicit time derivative (m,), J over (v1,
+    w1, v2, w2) (m, 12), gamma (m,)."""
 
     phi: Floats
     rate: Floats
@@ -80,10 +81,12 @@ class OwnRows(NamedTuple):
 
 
 def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
-    """Joints with a user's own equations among the given rows of the tables, and where theirs
-    stand."""
+    """Joints with users' own equations among the given rows of the tables, and the positions of
+    their rows."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    if not len(rows):
+        return []
     own = t.row_kind[rows] == CALLBACK_ROW
     if not own.any():
         return []
@@ -94,10 +97,12 @@ def general_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
 
 
 def driven_joints(selection: Selection, rows: Ints) -> list[tuple[int, Ints]]:
-    """Joints among the given rows that a user's function of time moves, and where their rows
-    stand."""
+    """Joints whose motion is a user's function of time among the given rows, and the positions of
+    their rows."""
     t = selection.tables
     rows = rows[rows >= 0]  # negative: rows of stops, which come last
+    if not len(rows):
+        return []
     by_time = np.flatnonzero((t.row_kind[rows] == RELATION_ROW) & (t.row_schedule[rows] < 0))
     if not len(by_time):
         return []
@@ -115,7 +120,7 @@ def joints_in_python(selection: Selection) -> tuple[list[tuple[int, Ints]], list
 
 
 def off_by(phi: Floats, period: Floats) -> Floats:
-    """Residuals less the whole turns in them; a period of zero: there are none."""
+    """Residuals modulo a period; 0: no period."""
     turn = np.where(period > 0.0, period, np.inf)
     return np.asarray(phi - np.where(period > 0.0, period, 0.0) * np.rint(phi / turn))
 
@@ -132,7 +137,7 @@ class Users:
 
     @cached_property
     def view(self) -> MotionView:
-        """The kinematics as a user's own force or joint sees them."""
+        """The bodies as a user's own force or joint sees them."""
         return self._view_of(self.frames)
 
     def _view_of(self, frames: FrameMotions) -> _ArrayView:
@@ -154,7 +159,7 @@ class Users:
             raise joint.refuse(f"{method}(at) at t = {self.t} {error}.") from error
 
     def motion_of(self, joint: BaseJoint) -> tuple[float, float, float]:
-        """Value, rate and acceleration of what moves a joint by itself."""
+        """Value, rate and acceleration of a prescribed motion."""
         try:
             return joint.relations()[0].driven(self.t)
         except PartError:
@@ -165,8 +170,7 @@ class Users:
 
     # --- forces -----------------------------------------------------------------------------------
     def add_load(self, wrench: Floats, power: Floats, force: Force) -> None:
-        """Add what a user's own force does; it counts as work where no potential accounts for
-        it."""
+        """Add the load of a user's own force; its power counts as work if it has no potential."""
         if not force.gives("load"):
             wrench[:-1] -= self._gradient(force)
             return
@@ -181,7 +185,7 @@ class Users:
                 ).sum()
 
     def load_of(self, force: Force) -> Floats:
-        """The wrench on every body (nb + 1, 6) that a user's force states."""
+        """The wrench of a user's force on every body (nb + 1, 6)."""
         made = _ask(force, "wrenches" if isinstance(force, JointLaw) else "load", self.view)
         if not isinstance(made, Mapping):
             raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
@@ -207,7 +211,7 @@ class Users:
         load_point(row, triple(at), f, torque, self.frames.rows, wrench)
 
     def energy_of(self, force: Force, view: MotionView | None = None) -> float:
-        """The potential energy [J] that a user's force states."""
+        """The potential energy of a user's force [J]."""
         energy = _ask(force, "potential", self.view if view is None else view)
         try:
             return number(energy)
@@ -215,11 +219,11 @@ class Users:
             raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
 
     def look_at_laws(self, where: Ints, potential: Floats) -> None:
-        """Raise what is wrong with a compiled law that gave no number; where: the laws among the
-        acting elements.
+        """Raise an error for a compiled law that gave no number; where: the laws among the acting
+        elements.
 
-        It is asked once more, in Python.  Where there is no number to begin with, none of them is
-        to blame."""
+        The law is called once more, uncompiled.  If its arguments are not finite themselves, no law
+        is blamed."""
         if not np.isfinite(self.frames.rows).all():
             return
         t = self.selection.tables
@@ -270,7 +274,7 @@ class Users:
         self.selection.once(comparison_of).due = False
 
     def _disagrees(self, force: Force, side: float) -> bool:
-        """Whether load and potential do so, by more than differences can be wrong."""
+        """Whether load and potential disagree by more than the error of differences."""
         h, way = POSE_STEP, self._way
         try:
             u = [
@@ -292,15 +296,15 @@ class Users:
 
     @cached_property
     def _way(self) -> Floats:
-        """A random direction of all displacements and turns (nb, 6); the largest of each is one
-        step."""
+        """A random direction in the space of displacements and turns (nb, 6), whose largest
+        components are one step."""
         position = self.frames.position[:-1]
         way = np.random.default_rng(0).uniform(-1.0, 1.0, zero_vectors(len(position)).shape)
         linear_of(way)[:] *= np.maximum(1.0, abs(position))
         return way
 
     def _displace_all(self, step: float) -> Users:
-        """At rest, all bodies moved along that direction."""
+        """The view with all bodies displaced along that direction, at rest."""
         rows, way = np.zeros_like(self.frames.rows), step * self._way
         rows[:, AXES:SPIN] = self.frames.rows[:, AXES:SPIN]
         rows[:-1, POSITION:VELOCITY] = self.frames.position[:-1] + linear_of(way)
@@ -309,8 +313,8 @@ class Users:
         return Users(self.selection, self.t, FrameMotions(rows), self.near)
 
     def _disagreement(self, force: Force) -> PartError:
-        """The refusal: on which body, in force or in torque, and the two values, where they differ
-        most."""
+        """The error for the body and component, force or torque, with the largest disagreement,
+        with both values."""
         found = []
         for step in (0.0, -COMPARISON_STEP, COMPARISON_STEP):
             with suppress(Exception):
@@ -388,25 +392,28 @@ def forces_to_compare(selection: Selection) -> list[Force]:
     t = selection.tables
     kinds = t.element_kind[selection.elements]
     own = selection.elements[(kinds == CALLBACK) | (kinds == LAW)]
+    if not len(own):
+        return []
     some = [t.forces[k] for k in np.unique(t.element_force[own])]
     both = [force for force in some if force.gives("load") and force.gives("potential")]
     return [force for force in both if not isinstance(force, JointLaw)]  # they compare themselves
 
 
 def has_unchecked(selection: Selection) -> bool:
-    """Whether users' forces of a selection give load and potential, not yet compared."""
+    """Whether a selection has users' forces whose load and potential have not been compared yet."""
     return selection.once(comparison_of).due
 
 
 @dataclass
 class Comparison:
-    """Whether load and potential of users' forces are still to be compared."""
+    """Whether load and potential of users' forces must still be compared."""
 
     due: bool
 
 
 def comparison_of(selection: Selection) -> Comparison:
-    """The comparison of the users' forces of a selection; due where any gives both."""
+    """The comparison for the users' forces of a selection; due if any has both a load and a
+    potential."""
     return Comparison(bool(forces_to_compare(selection)))
 
 
@@ -416,7 +423,8 @@ def _words(vector: Floats) -> str:
 
 
 def _ask(part: Any, method: str, view: MotionView) -> Any:
-    """What a method of a user's part returns; an error in it says where it came from."""
+    """The result of a method of a user's part; an exception in it gets a note with the name of the
+    method."""
     try:
         return getattr(part, method)(view)
     except Exception as error:

@@ -1,0 +1,347 @@
+"""Tensegrity: bars and strings between nodes, as ordinary bodies, ball joints and strings."""
+
+from __future__ import annotations
+
+import dataclasses
+import math
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import pairwise
+from typing import Any, NamedTuple, TypeAlias, TypedDict
+
+import numpy as np
+
+from quirkpy.maths.quat import rotation_matrix
+from quirkpy.maths.triples import NO_TURN, turn
+from quirkpy.maths.types import Floats, Vector
+from quirkpy.mechanics.state import State
+from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.checks import not_negative, positive, show, vector
+from quirkpy.parts.forces import String
+from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.joints import Planar, Revolute, Spherical
+from quirkpy.parts.part import PartError, check_argument
+from quirkpy.system.multibody import Multibody
+
+#: Two nodes, or for a string all over which it runs, counted from 0.
+Member: TypeAlias = Sequence[int]
+#: One number for all members, or one for each.
+OneOrEach: TypeAlias = float | Sequence[float]
+#: The density of point masses, which says how large their balls are [kg/m3].
+BALL_DENSITY = 8000.0
+#: The radius of a bar of which none is given, as a share of its length.
+SLENDER = 0.01
+
+
+class BarOptions(TypedDict, total=False):
+    """What bars are: density [kg/m3] or mass [kg], and radius [m] (default: a hundredth of the
+    length); each one number, or one for each bar."""
+
+    density: OneOrEach
+    mass: OneOrEach
+    radius: OneOrEach
+
+
+class StringOptions(TypedDict, total=False):
+    """What strings are: stiffness [N/m] or EA [N]; rest, the share of the written length at which
+    they are slack [1] (default 1), or rest_length [m]; damping [N s/m]; each one number, or one for
+    each string."""
+
+    stiffness: OneOrEach
+    EA: OneOrEach
+    rest: OneOrEach
+    rest_length: OneOrEach
+    damping: OneOrEach
+
+
+class Tensegrity(NamedTuple):
+    """Bars and strings.  system: the whole; bars "b1", "b2" ..., strings "s1" ... and point masses
+    "p1" ... in their order; nodes: "n1" ..., each a site of a body that stands there; ends, ways:
+    the nodes of each bar and of each string, counted from 0."""
+
+    system: Multibody
+    bars: tuple[Body, ...]
+    strings: tuple[String, ...]
+    masses: tuple[Body, ...]
+    nodes: tuple[Site, ...]
+    ends: tuple[tuple[int, ...], ...]
+    ways: tuple[tuple[int, ...], ...]
+
+    def places(self, state: State | None = None) -> Floats:
+        """Where the nodes are in a state (default: at the start) [m] (n, 3)."""
+        at = self.system.initial if state is None else state
+        return np.array([place_of(site, at) for site in self.nodes])
+
+
+def place_of(site: Site, state: State) -> Floats:
+    """Where a site is in a state [m]."""
+    if site.body.fixed:
+        return np.asarray(site.placed()[0], dtype=float)
+    k = state.bodies.index(site.body.name)
+    return np.asarray(state.r[k]) + turn(rotation_matrix(*state.q[k].tolist()), site.at)
+
+
+def tensegrity(
+    nodes: Any,
+    bars: Sequence[Member] = (),
+    strings: Sequence[Member] = (),
+    fixed: Sequence[int] = (),
+    *,
+    bar: BarOptions | None = None,
+    string: StringOptions | None = None,
+    masses: Mapping[int, float] | None = None,
+    normal: Vector | None = None,
+) -> Tensegrity:
+    """Bars and strings between nodes: ``tensegrity([(0, 0, 0), ...], bars=[(0, 4), ...],
+    strings=[(0, 1), ...], bar=dict(density=1300.0, radius=0.01), string=dict(stiffness=1e4,
+    rest=0.9))``.
+
+    nodes (n, 3) [m]; members name them counted from 0, and are called by the letters of the papers,
+    counted from 1.  A string that names more than two nodes runs over those between with one
+    tension.  fixed: nodes that stay where they are.  masses [kg] of nodes: on the first bar that
+    ends there, or a ball of its own where none does; such a node needs one.  Where bars meet, at
+    nodes of any class, are ball joints; normal: of the plane in which all stays, then they are
+    hinges about it.
+
+    Bars are solid cylinders.  No member turns one about its own axis, so what it resists that with
+    matters to nothing."""
+    frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal)
+    bodies = frame.bars(bar or {})
+    balls = frame.balls()
+    sites = frame.sites(bodies, balls)
+    ropes = frame.ropes(sites, string or {})
+    joints = frame.joints(bodies, balls)
+    system = Multibody(*bodies, *balls.values(), *joints, *ropes)
+    found = bodies, ropes, tuple(balls.values()), sites
+    return Tensegrity(system, *found, frame.pairs, frame.ways)
+
+
+class Frame(NamedTuple):
+    """Nodes and members as they were given, checked: points (n, 3), pairs of bars, ways of strings,
+    fixed nodes, masses of nodes, the normal of the plane in which all stays, and the bars that end
+    at each node."""
+
+    who: str
+    points: Floats
+    pairs: tuple[tuple[int, ...], ...]
+    ways: tuple[tuple[int, ...], ...]
+    held: frozenset[int]
+    masses: Mapping[int, float]
+    normal: Any
+    ends: tuple[tuple[int, ...], ...]
+
+    @classmethod
+    def of(
+        cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any
+    ) -> Frame:
+        """Checked."""
+        points = check_points(who, nodes)
+        pairs = tuple(
+            check_member(who, f"b{k + 1}", pair, points, 2) for k, pair in enumerate(bars)
+        )
+        ways = tuple(
+            check_member(who, f"s{k + 1}", way, points, len(points))
+            for k, way in enumerate(strings)
+        )
+        held = frozenset(check_node(who, "fixed", i, len(points)) for i in fixed)
+        loads = {
+            check_node(who, "masses", i, len(points)): check_argument(who, "masses", m, positive)
+            for i, m in (masses or {}).items()
+        }
+        axis = None if normal is None else check_argument(who, "normal", normal, vector)
+        ends = tuple(
+            tuple(k for k, pair in enumerate(pairs) if i in pair) for i in range(len(points))
+        )
+        made = cls(who, points, pairs, ways, held, loads, axis, ends)
+        made.check()
+        return made
+
+    def check(self) -> None:
+        """Refuse members that cannot move, and nodes that nothing holds."""
+        for letter, members in (("b", self.pairs), ("s", self.ways)):
+            for k, member in enumerate(members):
+                if self.held.issuperset(member):
+                    raise PartError(
+                        f"{self.who}: {letter}{k + 1} stands between fixed nodes alone; leave it "
+                        "out."
+                    )
+        used = {i for member in (*self.pairs, *self.ways) for i in member}
+        for i in range(len(self.points)):
+            if i not in used:
+                raise PartError(f"{self.who}: node {i} belongs to no member; leave it out.")
+            if not self.ends[i] and i not in self.held and i not in self.masses:
+                raise PartError(
+                    f"{self.who}: node {i} has no bar; give it a mass, masses={{{i}: ...}}, or fix "
+                    "it."
+                )
+
+    # --- bodies -----------------------------------------------------------------------------------
+    def bars(self, options: BarOptions) -> tuple[Body, ...]:
+        """The bars, with the masses at their ends."""
+        each = MemberNumbers(self.who, "bar", options, len(self.pairs))
+        return tuple(self.bar(k, each) for k in range(len(self.pairs)))
+
+    def bar(self, k: int, each: MemberNumbers) -> Body:
+        """A solid cylinder, and balls at its ends that turn with it."""
+        one, two = self.points[list(self.pairs[k])]
+        length = float(np.linalg.norm(two - one))
+        radius = each.get("radius", k, positive, SLENDER * length)
+        mass = each.get("mass", k, positive)
+        density = each.get("density", k, positive)
+        if (mass is None) == (density is None):
+            raise PartError(f"{self.who}: bar needs a density [kg/m3], or a mass [kg].")
+        if mass is None:
+            mass = density * math.pi * radius**2 * length
+        across = mass * (3.0 * radius**2 + length**2) / 12.0
+        at_ends = [
+            self.masses[i] if i in self.masses and self.ends[i][0] == k else 0.0
+            for i in self.pairs[k]
+        ]
+        total = mass + sum(at_ends)
+        centre = 0.5 * length * (at_ends[1] - at_ends[0]) / total  # from the middle of the bar
+        across += mass * centre**2
+        across += sum(
+            m * (side * 0.5 * length - centre) ** 2
+            for m, side in zip(at_ends, (-1.0, 1.0), strict=True)
+        )
+        place = 0.5 * (one + two) + centre / length * (two - one)
+        return dataclasses.replace(
+            Body.rod(f"b{k + 1}", tuple(one), tuple(two), mass, radius), mass=total,
+            inertia=(0.5 * mass * radius**2, across, across), position=tuple(place),
+        )  # fmt: skip
+
+    def balls(self) -> dict[int, Body]:
+        """The point masses at nodes where no bar ends, by these."""
+        alone = [i for i in sorted(self.masses) if not self.ends[i] and i not in self.held]
+        return {
+            i: Body.sphere(
+                f"p{k + 1}",
+                (3.0 * self.masses[i] / (4.0 * math.pi * BALL_DENSITY)) ** (1.0 / 3.0),
+                self.masses[i],
+                position=tuple(self.points[i]),
+            )
+            for k, i in enumerate(alone)
+        }
+
+    def holder(self, i: int, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Body:
+        """The body that stands at a node."""
+        if i in self.held:
+            return GROUND
+        return bodies[self.ends[i][0]] if self.ends[i] else balls[i]
+
+    def sites(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> tuple[Site, ...]:
+        """The nodes."""
+        return tuple(
+            self.holder(i, bodies, balls).site_placed(f"n{i + 1}", tuple(point), NO_TURN)
+            for i, point in enumerate(self.points)
+        )
+
+    # --- what joins them --------------------------------------------------------------------------
+    def joints(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Iterator[BaseJoint]:
+        """A ball joint, or a hinge, wherever bars meet or end at a fixed node; and what keeps
+        floating parts in the plane."""
+        for i, ends in enumerate(self.ends):
+            hub, others = (GROUND, ends) if i in self.held else (None, ends[1:])
+            for k in others:
+                name = f"n{i + 1}" if len(others) == 1 else f"n{i + 1} b{k + 1}"
+                yield self.joint(name, hub or bodies[ends[0]], bodies[k], i)
+        if self.normal is not None:
+            for body in (*self.floating(bodies), *balls.values()):
+                yield Planar(f"plane {body.name}", GROUND, body, at=body.position, axis=self.normal)
+
+    def joint(self, name: str, first: Body, second: Body, i: int) -> BaseJoint:
+        """What joins two bodies at a node."""
+        at = tuple(self.points[i])
+        if self.normal is None:
+            return Spherical(name, first, second, at=at)
+        return Revolute(name, first, second, at=at, axis=self.normal)
+
+    def floating(self, bodies: Sequence[Body]) -> Iterator[Body]:
+        """One bar of each group that hangs together and on no fixed node."""
+        left = set(range(len(bodies)))
+        while left:
+            group, grown = set[int](), {min(left)}
+            while grown > group:
+                group = grown
+                grown = group | {k for ends in self.ends if group & {*ends} for k in ends}
+            left -= group
+            if not any(self.held & {*self.pairs[k]} for k in group):
+                yield bodies[min(group)]
+
+    def ropes(self, sites: Sequence[Site], options: StringOptions) -> tuple[String, ...]:
+        """The strings."""
+        each = MemberNumbers(self.who, "string", options, len(self.ways))
+        return tuple(self.rope(k, sites, each) for k in range(len(self.ways)))
+
+    def rope(self, k: int, sites: Sequence[Site], each: MemberNumbers) -> String:
+        """A string over its nodes."""
+        way = self.ways[k]
+        length = sum(math.dist(*self.points[[i, j]]) for i, j in pairwise(way))
+        rest = each.get("rest_length", k, not_negative)
+        if rest is None:
+            rest = length * each.get("rest", k, not_negative, 1.0)
+        first, *over, last = (sites[i] for i in way)
+        return String(
+            f"s{k + 1}", first, last, over=over, rest_length=rest,
+            stiffness=each.get("stiffness", k, not_negative), EA=each.get("EA", k, positive),
+            damping=each.get("damping", k, not_negative, 0.0),
+        )  # fmt: skip
+
+
+class MemberNumbers:
+    """The options of members: one number for all, or one for each."""
+
+    def __init__(self, who: str, what: str, options: Any, count: int) -> None:
+        self.who, self.what, self.count = who, what, count
+        known = (BarOptions if what == "bar" else StringOptions).__annotations__
+        if not isinstance(options, Mapping) or not set(options) <= set(known):
+            raise PartError(
+                f"{who}: {what} is {show(options)}, but must be a dict of {', '.join(known)}."
+            )
+        self.options: Mapping[str, Any] = options
+
+    def get(self, name: str, k: int, check: Any, default: Any = None) -> Any:
+        """The number of member k, or the default."""
+        value = self.options.get(name)
+        if value is None:
+            return default
+        if isinstance(value, (list, tuple, np.ndarray)):
+            if len(value) != self.count:
+                raise PartError(
+                    f"{self.who}: {self.what} has {len(value)} numbers of {name} for {self.count} "
+                    "members; give one, or one for each."
+                )
+            value = value[k]
+        return check_argument(self.who, f"{self.what} {name}", value, check)
+
+
+# --- checks ---------------------------------------------------------------------------------------
+def check_points(who: str, nodes: Any) -> Floats:
+    """Nodes as an array (n, 3) [m]."""
+    try:
+        points = np.array(nodes, dtype=float)
+    except (TypeError, ValueError):
+        points = np.empty(0)
+    if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
+        raise PartError(f"{who}: nodes must be a list of points (x, y, z) [m].")
+    return points
+
+
+def check_node(who: str, what: str, node: Any, count: int) -> int:
+    """The number of a node."""
+    if isinstance(node, bool) or not isinstance(node, (int, np.integer)) or not 0 <= node < count:
+        raise PartError(
+            f"{who}: {what} names the node {show(node)}, but there are those from 0 to {count - 1}."
+        )
+    return int(node)
+
+
+def check_member(who: str, name: str, member: Any, points: Floats, most: int) -> tuple[int, ...]:
+    """The nodes of a member, each two at different places."""
+    if not isinstance(member, (list, tuple, np.ndarray)) or not 2 <= len(member) <= most:
+        many = "two nodes" if most == 2 else "two nodes or more"
+        raise PartError(f"{who}: {name} is {show(member)}, but must be {many}.")
+    way = tuple(check_node(who, name, i, len(points)) for i in member)
+    for i, j in pairwise(way):
+        if not np.any(points[i] != points[j]):
+            raise PartError(f"{who}: {name} has no length from node {i} to node {j}.")
+    return way

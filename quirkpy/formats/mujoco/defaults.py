@@ -1,0 +1,180 @@
+"""The frame of an MJCF file: what it includes, its defaults, its units and its turns."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import numpy as np
+
+from quirkpy.formats.models.links import RelativePose, rotation_about
+from quirkpy.formats.models.xml import MOST_ELEMENTS, XmlElement, place_below, read_elements
+from quirkpy.formats.mujoco.geoms import turn_z_to
+from quirkpy.maths import quat
+from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import deg
+from quirkpy.parts.part import PartError
+
+#: Files that one model may include.
+MOST_FILES = 200
+#: Actuators, which share their defaults.
+ACTUATORS = (
+    "general", "motor", "position", "velocity", "intvelocity", "damper", "cylinder", "muscle",
+    "adhesion",
+)  # fmt: skip
+
+
+def read_whole(path: object, root: Path | None) -> XmlElement:
+    """The root element of a model with all that it includes in its place."""
+    top = read_elements(path, "read_mjcf")
+    folder = top.file.absolute().parent
+    below = folder.parent if root is None else root
+    _include(top, folder, below, [0], sum(1 for _ in top.walk()))
+    return top
+
+
+def _include(element: XmlElement, folder: Path, root: Path, files: list[int], count: int) -> int:
+    """Put files in the place of <include>; the number of elements that there are then."""
+    children = []
+    for child in element.children:
+        if child.tag != "include":
+            count = _include(child, folder, root, files, count)
+            children.append(child)
+            continue
+        files[0] += 1
+        other = _read_included(child, folder, root)
+        count += sum(1 for _ in other.walk())
+        if files[0] > MOST_FILES or count > MOST_ELEMENTS:
+            raise child.refuse(f"it includes more than {MOST_FILES} files, or too much in them.")
+        count = _include(other, folder, root, files, count)
+        children += other.children
+    element.children = children
+    return count
+
+
+def _read_included(element: XmlElement, folder: Path, root: Path) -> XmlElement:
+    name = element.text("file")
+    for base in (folder, element.file.absolute().parent):
+        try:
+            return read_elements(place_below(root, base, name, (".xml", ".mjcf")), "read_mjcf")
+        except PartError as error:
+            reason = error
+    raise element.refuse(f"{name!r} cannot be included: {str(reason).rstrip('.')}.")
+
+
+class Defaults:
+    """The classes of a model: what its elements leave out."""
+
+    def __init__(self, top: XmlElement) -> None:
+        self.classes: dict[str, dict[str, XmlElement]] = {"main": {}}
+        for element in top.all("default"):
+            element.asked.add("class")
+            self._read(element, "main", {})
+
+    def _read(self, element: XmlElement, name: str, above: dict[str, XmlElement]) -> None:
+        own = self.classes.setdefault(name, dict(above))
+        inner = []
+        for child in element.all():
+            if child.tag == "default":
+                inner.append(child)
+                continue
+            child.behind = own.get(child.tag)
+            own[child.tag] = child
+            for other in ACTUATORS if child.tag in ACTUATORS else ():
+                own[other] = child
+        for child in inner:
+            self._read(child, child.text("class"), own)
+
+    def complete(self, element: XmlElement, around: str) -> None:
+        """Let an element say what its class, or that of what it stands in, says."""
+        name = element.get("class") or around
+        if name not in self.classes:
+            raise element.refuse(f"its class {name!r} is none of the defaults.")
+        element.behind = self.classes[name].get(element.tag)
+
+
+class Units:
+    """How a model writes angles and turns; `settings` holds the attributes of <compiler>."""
+
+    def __init__(self, top: XmlElement) -> None:
+        self.settings: dict[str, str] = {}
+        for element in top.all("compiler"):
+            for name in KNOWN_SETTINGS:
+                found = element.get(name)
+                if found is not None:
+                    self.settings[name] = found
+        if self.settings.get("coordinate", "local") != "local":
+            raise top.refuse(
+                "its coordinates are global, which MuJoCo reads no more either; save it by an "
+                "older MuJoCo first."
+            )
+        self.angle = 1.0 if self.settings.get("angle", "degree") == "radian" else deg
+        self.sequence = self.settings.get("eulerseq", "xyz")
+
+    def flag(self, name: str, otherwise: bool = False) -> bool:
+        """Whether a setting is "true"."""
+        return self.settings.get(name, "true" if otherwise else "false") == "true"
+
+    def number(self, name: str) -> float:
+        """A setting that is a number; zero where it is not there."""
+        return float(self.settings.get(name, 0.0))
+
+    def pose(self, element: XmlElement) -> RelativePose:
+        """Where an element says that it lies."""
+        at = element.numbers("pos", 3)
+        return RelativePose(self.turn(element), np.zeros(3) if at is None else at)
+
+    def turn(self, element: XmlElement) -> Floats:
+        """The turn (3, 3) of an element, in one of the five ways of writing it."""
+        ways = {
+            "quat": (4, _of_quaternion), "axisangle": (4, self._of_axis),
+            "euler": (3, self._of_euler), "xyaxes": (6, _of_axes), "zaxis": (3, turn_z_to),
+        }  # fmt: skip
+        turn = np.eye(3)
+        for name, (count, way) in ways.items():
+            given = element.numbers(name, count)
+            if given is not None:
+                if name != "euler" and not given[: 4 if name == "quat" else 3].any():
+                    raise element.refuse(f"{name} of <{element.tag}> is zero, and says no turn.")
+                turn = way(given)
+        return turn
+
+    def _of_axis(self, given: Floats) -> Floats:
+        return rotation_about(given[:3], float(given[3]) * self.angle)
+
+    def _of_euler(self, given: Floats) -> Floats:
+        """Turns one after the other: about axes that turn along where the letter is small."""
+        turn = np.eye(3)
+        if not given.any():
+            return turn
+        for letter, angle in zip(self.sequence, given.tolist(), strict=True):
+            step = rotation_about(np.eye(3)["xyz".index(letter.lower())], angle * self.angle)
+            turn = turn @ step if letter.islower() else step @ turn
+        return turn
+
+
+#: What <compiler> may say that is read.
+KNOWN_SETTINGS = (
+    "angle", "coordinate", "eulerseq", "meshdir", "assetdir", "autolimits", "inertiafromgeom",
+    "boundmass", "boundinertia", "settotalmass", "balanceinertia", "inertiagrouprange", "strippath",
+)  # fmt: skip
+
+
+def _of_quaternion(given: Floats) -> Floats:
+    return quat.matrix(quat.from_array(given / np.linalg.norm(given)))
+
+
+def _of_axes(given: Floats) -> Floats:
+    """Columns of x, and of y made perpendicular to it."""
+    x = given[:3] / np.linalg.norm(given[:3])
+    y = given[3:] - (given[3:] @ x) * x
+    y = y / np.linalg.norm(y)
+    return np.column_stack([x, y, np.cross(x, y)])
+
+
+def walk_bodies(element: XmlElement) -> Iterator[XmlElement]:
+    """The elements of all bodies within one, parents first."""
+    for child in element.children:
+        if child.tag == "body":
+            yield child
+            yield from walk_bodies(child)

@@ -1,0 +1,83 @@
+"""What ropes do in a run: one phase of each within a step, and the next from where that ends."""
+
+from __future__ import annotations
+
+from quirkpy.kernels.act.ropes import TAUT, phase_at
+from quirkpy.kernels.base.compiled import inner, shared
+from quirkpy.kernels.base.conditions import Conditions
+from quirkpy.kernels.place.kinematics import fill_frames
+from quirkpy.kernels.step.events import JUST_CROSSED
+from quirkpy.kernels.step.impacts import CROSSED, RELEASED, Rows, note, settle_end
+from quirkpy.kernels.step.steps import BEGIN, END, Run, T
+from quirkpy.kernels.step.watch import KIND, NOW, ONE, ROOT, ROPE, Watch
+from quirkpy.kernels.tree.evaluation import Model, Scratch, elements_at
+
+
+@inner
+def phase_of_rope(
+    t: float, k: int, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> int:
+    """What the rope of watched function k does at the kinematics in the scratch, by its length."""
+    return phase_at(
+        t, watch.what[k, ONE], elements_at(model, conditions), model.schedules, model.sites,
+        scratch.frames,
+    )  # fmt: skip
+
+
+@shared
+def begin_ropes(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+) -> None:
+    """Let every rope do what its length says at the state in BEGIN."""
+    fill_frames(run.states[BEGIN], scratch.frames)
+    for k in range(watch.values.shape[0]):
+        if watch.what[k, KIND] == ROPE:
+            phase = phase_of_rope(run.clock[T], k, model, conditions, scratch, watch)
+            conditions.phases[watch.what[k, ONE]] = phase
+
+
+@inner
+def turn_rope(
+    t: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
+    watch: Watch, rows: Rows,
+) -> None:  # fmt: skip
+    """Let the rope of watched function k do what its length says, and note where it begins to pull
+    or ends."""
+    e = watch.what[k, ONE]
+    before, after = conditions.phases[e], phase_of_rope(t, k, model, conditions, scratch, watch)
+    conditions.phases[e] = after
+    if (before == TAUT) != (after == TAUT):
+        note(t, CROSSED if after == TAUT else RELEASED, k, run, rows)
+
+
+@shared
+def turn_ropes(
+    t: float, first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
+    watch: Watch, rows: Rows,
+) -> bool:  # fmt: skip
+    """Let ropes whose phase is over at the END of the step, at the first event or by an impact, do
+    what comes then; returns whether there are any."""
+    values, over = watch.values, False
+    fill_frames(run.states[END], scratch.frames)
+    for k in range(values.shape[0]):
+        if watch.what[k, KIND] == ROPE and (values[k, ROOT] == first or values[k, NOW] <= 0.0):
+            turn_rope(t, k, run, model, conditions, scratch, watch, rows)
+            values[k, ROOT], over = first, True
+    if over:
+        settle_end(t, run, model, conditions, scratch, watch)
+        for k in range(values.shape[0]):
+            if watch.what[k, KIND] == ROPE and values[k, ROOT] == first:
+                values[k, NOW] = max(values[k, NOW], JUST_CROSSED)
+    return over
+
+
+@shared
+def switch_ropes(
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
+) -> None:
+    """Let ropes do what their lengths say at the state in BEGIN, where a rest length has jumped."""
+    t = run.clock[T]
+    fill_frames(run.states[BEGIN], scratch.frames)
+    for k in range(watch.values.shape[0]):
+        if watch.what[k, KIND] == ROPE:
+            turn_rope(t, k, run, model, conditions, scratch, watch, rows)

@@ -1,0 +1,112 @@
+"""Tensegrities that are none are refused in one sentence that names the member and the way out."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from quirkpy.parts.part import PartError
+
+SQUARE = [(0, 0, 0), (1, 0, 0), (1, 0, 1), (0, 0, 1)]
+BAR: dict[str, Any] = {"bar": {"mass": 1.0}}
+PULL: dict[str, Any] = {"string": {"stiffness": 1.0}}
+
+
+def made(**changes: Any) -> qp.Tensegrity:
+    given: dict[str, Any] = {
+        "nodes": SQUARE, "bars": [(0, 2), (1, 3)], "strings": [(1, 2), (0, 3)], "fixed": [0, 1],
+        **BAR, **PULL,
+    }  # fmt: skip
+    return qp.tensegrity(**{**given, **changes})
+
+
+@pytest.mark.parametrize(
+    ("changes", "sentence"),
+    [
+        ({"nodes": [(0, 0), (1, 1)]}, r"nodes must be a list of points \(x, y, z\)"),
+        ({"nodes": [(0, 0, 0), (1, 0, np.nan)]}, "nodes must be a list of points"),
+        ({"bars": [(0, 2), (1, 9)]}, "b2 names the node 9, but there are those from 0 to 3"),
+        ({"bars": [(0, 2, 1)]}, r"b1 is \(0, 2, 1\), but must be two nodes"),
+        ({"strings": [(1,)]}, r"s1 is \(1,\), but must be two nodes or more"),
+        ({"strings": [(1, 1)]}, "s1 has no length from node 1 to node 1"),
+        ({"bars": [(0, 2), (1, 3), (0, 1)]}, "b3 stands between fixed nodes alone; leave it out"),
+        ({"bars": [(0, 2)], "strings": [(1, 2)]}, "node 3 belongs to no member; leave it out"),
+        ({"bars": [(0, 2)]}, "node 3 has no bar; give it a mass"),
+        ({"fixed": [-1]}, "fixed names the node -1"),
+        ({"masses": {2: 0.0}}, "masses is 0.0"),
+        ({"bar": {}}, r"bar needs a density \[kg/m3\], or a mass \[kg\]"),
+        ({"bar": {"mass": 1.0, "density": 1.0}}, "bar needs a density"),
+        ({"bar": {"weight": 1.0}}, "must be a dict of density, mass, radius"),
+        ({"bar": {"mass": [1.0]}}, "bar has 1 numbers of mass for 2 members"),
+        ({"string": {"stiffness": 1.0, "rest": -0.5}}, "string rest is -0.5"),
+        ({"string": {}}, "String 's1': give its stiffness"),
+        ({"normal": (0, 1)}, "normal"),
+    ],
+)
+def test_members_that_are_none(changes: dict[str, Any], sentence: str) -> None:
+    with pytest.raises(PartError, match=sentence):
+        made(**changes)
+
+
+def test_what_no_tension_can_hold_names_the_node() -> None:
+    """Two strings from a mass to one side."""
+    hung = qp.tensegrity(
+        [(0, 0, 0), (1, 0, 0), (0.5, 0, 1)], strings=[(0, 2), (1, 2)], fixed=[0, 1],
+        masses={2: 1.0}, **PULL,
+    )  # fmt: skip
+    with pytest.raises(PartError, match=r"of 1 N or more .* moves node 'n3' of 'p1' most"):
+        qp.prestress(hung.system)
+
+
+def test_what_prestress_cannot_do() -> None:
+    with pytest.raises(PartError, match="no String acts"):
+        qp.prestress(qp.Multibody(qp.Body.sphere("a", 1.0, 1.0)))
+    soft = made(strings=[(1, 2), (0, 3), (2, 3)], string={"stiffness": 0.1}, normal=(0, 1, 0))
+    with pytest.raises(PartError, match=r"String 's1': .* ask for a rest length of .*; give"):
+        qp.prestress(soft.system)
+    with pytest.raises(PartError, match="minimum is -1"):
+        qp.prestress(soft.system, -1.0)
+
+
+@pytest.mark.parametrize(
+    ("make", "sentence"),
+    [
+        (lambda: qp.tensegrities.prism(2, **BAR, **PULL), "order is 2, but must be a whole number"),
+        (lambda: qp.tensegrities.d_bar(1.0, 2.0, **BAR, **PULL), "slope is 2 rad"),
+        (lambda: qp.tensegrities.ball(0.0, **BAR, **PULL), "ball: length is 0.0"),
+        (lambda: qp.tensegrities.from_matrices(np.eye(2), [], []), "N has 2 rows"),
+        (
+            lambda: qp.tensegrities.from_matrices(np.eye(3), [[-1, 1, 1]], []),
+            "row 0 of C_b must have 3 numbers: one -1, one 1, and zeros",
+        ),
+        (lambda: qp.form_find(SQUARE, [(0, 1)], [1.0, 2.0]), "2 densities are given for 1 members"),
+        (
+            lambda: qp.form_find(SQUARE, [(0, 1), (2, 3)], [1.0, 1.0], [0]),
+            "these densities leave node [23] where it likes",
+        ),
+    ],
+)
+def test_shapes_that_are_none(make: Any, sentence: str) -> None:
+    with pytest.raises(PartError, match=sentence):
+        make()
+
+
+@pytest.mark.parametrize(
+    ("nodes", "members", "sentence"),
+    [
+        ("x,y\n0,0\n", "kind,nodes\n", "must have x, y, z"),
+        ("x,y,z\n0,0,up\n", "kind,nodes\n", "z is 'up'"),
+        ("x,y,z\n0,0,0\n1,0,0\n", "kind,nodes\nrope,0 1\n", "line 2 .* must be a bar or a string"),
+        ("x,y,z\n0,0,0\n1,0,0\n", "kind,nodes\nbar,0 x\n", "line 2"),
+    ],
+)
+def test_files_that_are_none(tmp_path: Path, nodes: str, members: str, sentence: str) -> None:
+    places, ways = tmp_path / "nodes.csv", tmp_path / "members.csv"
+    places.write_text(nodes, encoding="utf-8")
+    ways.write_text(members, encoding="utf-8")
+    with pytest.raises(PartError, match=sentence):
+        qp.tensegrities.read_csv(places, ways, **BAR, **PULL)

@@ -29,7 +29,7 @@ from quirkpy.rest.branch_points import forms_at
 from quirkpy.rest.vicinity import Vicinity
 
 #: Directions in vain, one after the other, with which the search ends, and Newton's steps of each.
-IN_VAIN, NEWTON_STEPS = 24, 60
+IN_VAIN, NEWTON_STEPS = 24, 200
 #: Forms of length one are zero along a direction of length one below this; over a plane below this.
 ON_CONE, LEVEL_PLANE = 1e-12, 1e-8
 #: Singular values of the slopes of all forms that count, and such as tell that two pieces meet.
@@ -95,14 +95,16 @@ class ConePiece(NamedTuple):
 
 
 def zero_of(forms: Floats, w: Floats) -> Floats | None:
-    """A direction of length one near w along which all forms are zero, by Newton's method."""
+    """A direction of length one near w along which all forms are zero, by Newton's method, damped
+    far from it, as Levenberg and Marquardt do."""
     for _ in range(NEWTON_STEPS):
         w = w / np.linalg.norm(w)
         slopes = forms @ w
         missed = slopes @ w
         if abs(missed).max() <= ON_CONE:
             return np.asarray(w)
-        w = w - 0.5 * np.linalg.lstsq(slopes, missed, rcond=RANK)[0]
+        damped = slopes.T @ slopes + np.linalg.norm(missed) * np.eye(len(w))
+        w = w - 0.5 * np.linalg.solve(damped, slopes.T @ missed)
         if not np.linalg.norm(w) > LEVEL_PLANE:
             break
     return None

@@ -66,6 +66,14 @@ def test_a_map_flat_or_shut_folds_between_its_rows_or_between_its_columns(
         assert list(branch.bodies) == moving
 
 
+def test_a_flat_miura_has_its_fold_among_its_branches() -> None:
+    """More forms than freedoms: opposite creases of a corner turn alike, rows by cos(sector)."""
+    found = qp.origami.miura(3, 3, sector=1.0).system.branches()
+    assert len(found) >= 2
+    ratios = [b.rates.get("x 0,0", 0.0) / b.rates.get("y 0,0", math.inf) for b in found]
+    assert min(abs(abs(ratio) - math.cos(1.0)) for ratio in ratios) < RATE
+
+
 def modes(sectors: Sequence[float]) -> list[Floats]:
     """Rates of the four creases of a flat corner, (2, 4): they add up to no turn, to first order,
     sum r_k u_k = 0, and to second, sum of r_j r_k (u_j x u_k) over j < k = 0."""

@@ -38,10 +38,9 @@ MAGNETS, COLD = LINES[1], LINES[5]
 
 class Emblem(NamedTuple):
     """A mesh on a body, in its axes and from its mass centre [m]: corners (k, 3), triangles and
-    edges as numbers of corners; a colour, and how much faces and edges cover [1].  body: None for
-    the ground, whose axes are those of N."""
+    edges as numbers of corners; a colour, and how much faces and edges cover [1]."""
 
-    body: Body | None
+    body: Body
     colour: str
     corners: Floats
     triangles: list[list[int]]
@@ -88,12 +87,11 @@ def axles_of(system: System, half: float) -> Iterator[Emblem]:
         mine = range(t.joint_freedom[j], t.joint_freedom[j + 1])
         if sum(t.freedom_kind[f] == TURN for f in mine) > 2:
             continue
-        site = int(t.joint_site1[j])
-        row, point = int(t.site_body[site]), t.site_point[site]
-        body = t.bodies[row] if row < len(t.bodies) else None
+        site = t.joints[j].sites[0]
         for f in mine:
-            along = half * t.site_axes[site].reshape(3, 3)[:, t.freedom_axis[f]]
-            yield Emblem(body, AXLES, np.array([point - along, point + along]), [], [[0, 1]])
+            along = half * site.axes[:, t.freedom_axis[f]]
+            ends = np.array([site.at - along, site.at + along])
+            yield Emblem(site.body, AXLES, ends, [], [[0, 1]])
 
 
 def square(site: Site, half: float, off: float, colour: str) -> Emblem:

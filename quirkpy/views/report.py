@@ -78,7 +78,7 @@ def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
         "bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes],
         "emblems": [
             {
-                "body": None if emblem.body is None else rows.get(emblem.body.name),
+                "body": rows.get(emblem.body.name),  # None: the ground
                 "mesh": {
                     "corners": round_numbers(emblem.corners), "triangles": emblem.triangles,
                     "edges": emblem.edges,

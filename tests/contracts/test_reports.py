@@ -462,7 +462,7 @@ def test_emblems_lie_where_parts_say() -> None:
 
 def test_axes_of_joints_lie_on_their_first_bodies(run: qp.Trajectory) -> None:
     (axle,) = emblems_of_run(run.system)
-    assert axle.body is None  # the hub is fixed
+    assert axle.body.name == "hub"
     one, two = axle.corners
     assert 0.5 * (one + two) == pytest.approx((0.05, -0.05, 0.0))
     assert np.cross(two - one, (0.0, 0.0, 1.0)) == pytest.approx(0.0, abs=1e-15)

@@ -24,7 +24,7 @@ KERNELS = {
     for name in (
         "place/carried", "place/kinematics", "place/members", "solid/curves", "step/batch",
         "step/charges", "step/collocation", "step/events", "step/integrator", "step/ledger",
-        "step/projection", "step/relative", "step/steps", "step/watch",
+        "step/projection", "step/relative", "step/sampling", "step/steps", "step/watch",
         "tree/recursion",
     )
 }  # fmt: skip
@@ -44,9 +44,10 @@ MAKING = ("zeros", "empty", "full", "ones", "reshape", "normal", "uniform", "bro
 OTHER_SHAPES = {
     ("explore/reduce/conclusions.py", "np.zeros((6, 6))"),
     ("explore/alike/symmetry.py", "np.reshape(numbers[:6], (2, 3))"),
+    ("views/dots.py", "np.empty((0, 2, 3))"),
 }
 #: What else is cut there, all of it no state and no velocity vector: texts and names, pixels,
-#: sites, elements, blocks of matrices of two bodies, points with an axis.
+#: colours, sites, elements, blocks of matrices of two bodies, points with an axis.
 OTHERS = {
     ("explore/answers/plan.py", "[source, *from_here][:6]"),
     ("explore/alike/symmetry.py", "numbers[:6]"),
@@ -58,6 +59,22 @@ OTHERS = {
     ("explore/run/variations.py", "p.sites.place[:, :3]"),
     ("explore/scope/safety.py", "placed[:, None, :3]"),
     ("explore/scope/safety.py", "placed[:, None, 3:]"),
+    ("formats/models/meshes.py", "hull.equations[:, :3]"),
+    ("formats/mujoco/acting.py", "bias[:3]"),
+    ("formats/mujoco/acting.py", "relative[3:]"),
+    ("formats/mujoco/acting.py", "relative[:3]"),
+    ("formats/mujoco/defaults.py", "given[3:]"),
+    ("formats/mujoco/defaults.py", "given[:3]"),
+    ("formats/mujoco/geoms.py", "ends[3:]"),
+    ("formats/mujoco/geoms.py", "ends[:3]"),
+    ("views/dots.py", "layer.colour[:, 3:]"),
+    ("views/dots.py", "layer.colour[:, :3]"),
+    ("views/dots.py", "mean[..., 3:]"),
+    ("views/dots.py", "mean[..., :3]"),
+    ("views/dots.py", "out[..., 3:]"),
+    ("views/dots.py", "out[..., :3]"),
+    ("views/dots.py", "self.colour[:, 3:]"),
+    ("views/dots.py", "self.colour[:, :3]"),
     ("views/graph_picture.py", "list(quickest.items())[:3]"),
     ("views/movie.py", "shot[:, :, :3]"),
 }

@@ -42,6 +42,7 @@ from quirkpy.commands.graphs import (
 )
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
+from quirkpy.parts.checks import counted
 from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError, is_want_of_memory
 
@@ -439,11 +440,11 @@ def _check_study(study: Study) -> Answer:
         "findings": [one._asdict() for one in findings],
     }  # fmt: skip
     words = [
-        f"{len(bodies)} moving bodies: {', '.join(bodies)}",
-        f"{len(study.pairs)} pairs of sensors that may meet; as written, in range: "
+        f"{counted(len(bodies), 'moving body', 'moving bodies')}: {', '.join(bodies)}",
+        f"{counted(len(study.pairs), 'pair')} of sensors that may meet; as written, in range: "
         f"{', '.join(near) or 'none'}",
         f"potentials: {', '.join(study.potentials)}",
-        f"{choices} choices at the start",
+        f"{counted(choices, 'choice')} at the start",
         f"shapes are compared up to: {SAME_UP_TO[study.shapes.group]}",
         *(f"[{one.code}] {one.sentence}" for one in findings),
     ]

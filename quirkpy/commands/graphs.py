@@ -61,10 +61,7 @@ def table(asked: argparse.Namespace) -> Answer:
         {"node": node, "next": target, "potential": choice.potential, "joints": dict(choice.joints)}
         for node, choice, target in found.rows
     ]
-    lines = [f"{row['node']} -> {row['next']}: {choice}" for row, (_, choice, _) in
-             zip(rows, found.rows, strict=True)]  # fmt: skip
-    none = f"No node leads to {found.goal}."
-    return Answer("\n".join(lines) or none, {"goal": found.goal, "rows": rows})
+    return Answer(str(found), {"goal": found.goal, "rows": rows})
 
 
 # --- robustness -----------------------------------------------------------------------------------

@@ -29,7 +29,6 @@ def data_frame(columns: Mapping[str, Any]) -> Any:
         import pandas
     except ImportError as error:
         raise PartError(
-            "DataFrames need pandas; install it with: pip install 'quirkpy[tables]', or leave "
-            "frame=True out for a dictionary of arrays."
+            "DataFrames need pandas; install it with: pip install 'quirkpy[tables]'."
         ) from error
     return pandas.DataFrame(dict(columns))

@@ -143,7 +143,8 @@ class System:
     def check_state(self, who: str, state: Any) -> None:
         """Refuse what is no state of these bodies."""
         if not isinstance(state, State):
-            raise PartError(f"{who}: {show(state)} is not a State, such as system.initial.")
+            way = "; give its .state" if isinstance(getattr(state, "state", None), State) else ""
+            raise PartError(f"{who}: {show(state)} is not a State, such as system.initial{way}.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(
                 f"{who}: the state has the bodies {', '.join(state.bodies)}, the system moves "

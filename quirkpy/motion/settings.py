@@ -65,7 +65,9 @@ def check_settings(duration: Any, s: Settings) -> float:
     try:
         span = positive(duration)
     except (TypeError, ValueError) as error:
-        raise PartError(f"simulate: duration {error}; give it in seconds.") from None
+        raise PartError(
+            f"simulate: duration {error}; give it in seconds, and where it begins as state=."
+        ) from None
     _check_fields(s)
     _check_keep(s)
     if s.step is not None or s.max_steps is not None:

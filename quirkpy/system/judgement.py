@@ -6,7 +6,7 @@ from __future__ import annotations
 import dataclasses
 import math
 import warnings
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 from quirkpy.maths.warnings import PartWarning
 from quirkpy.mechanics.system import System
@@ -145,6 +145,14 @@ def _ask_what_it_does(force: Force, found: Findings) -> None:
     elif elements and all(_stands(element) for element in elements):
         found.tell("nothing", f"{type(force).__name__} {{}}: it acts on nothing that moves; name "
                    "another body, or leave it out.", force.name)  # fmt: skip
+
+
+def judge_forces(forces: Iterable[Part], found: Findings) -> None:
+    """Tell of forces that a study brings along what is told of those of a system."""
+    for force in forces:
+        _doubt(force, found)
+        if isinstance(force, Force):
+            _ask_what_it_does(force, found)
 
 
 def _is_idle(element: Element) -> bool:

@@ -214,7 +214,7 @@ class Multibody(System):
 
     def linearize(
         self,
-        state: State | None = None,
+        state: State | Equilibrium | None = None,
         inputs: Sequence[str] = (),
         outputs: Sequence[str | Measure] | None = None,
         *,
@@ -223,15 +223,17 @@ class Multibody(System):
         """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or
         python-control.
 
-        inputs: names of forces (the input is a factor on that force, as much again at 1), of their
-        numbers ("string.rest_length": what is added to that), "body.force" [N] and "body.torque" [N
-        m] in N (three each), coordinates of joints (a load along them); outputs: coordinates,
+        state: at rest, or the `Equilibrium` that says so; by itself the initial one. inputs: names
+        of forces (the input is a factor on that force, as much again at 1), of their numbers
+        ("string.rest_length": what is added to that), "body.force" [N] and "body.torque" [N m] in N
+        (three each), coordinates of joints (a load along them); outputs: coordinates,
         "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and ".angular_velocity"
         in body axes (three each), other names of `measures` (not reactions, which answer at once),
         or functions of a state; None: all of x. There are two states for each freedom; rigid=False
         leaves out those of a system that floats which only drift, or turn as a whole that does not
         turn yet."""
-        at = self.initial if state is None else state
+        given = state.state if isinstance(state, Equilibrium) else state
+        at = self.initial if given is None else given
         self.check_state("linearize", at)
         return linearize(freeze_commands(self, "linearize"), at, inputs, outputs, rigid)
 

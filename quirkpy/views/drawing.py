@@ -100,6 +100,10 @@ class Drawing:
     def __init__(self, figure: Any) -> None:
         self.figure = figure
 
+    def __repr__(self) -> str:
+        width, height = self.figure.get_size_inches()
+        return f"Drawing({width:.3g} x {height:.3g} inches; save('name.svg') writes it)"
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Write it as .png, .svg or .pdf, with the same bytes each time."""
         place = check_path(path, "save")

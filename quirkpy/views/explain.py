@@ -7,6 +7,7 @@ from typing import NamedTuple
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
+from quirkpy.parts.checks import counted
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
@@ -27,8 +28,8 @@ def part_lines(system: System) -> list[str]:
     joints = [p for p in system.parts if isinstance(p, BaseJoint)]
     forces = [p for p in system.parts if isinstance(p, Force)]
     lines = [
-        f"{_count(len(system.bodies), 'moving body', 'moving bodies')}, "
-        f"{_count(len(joints), 'joint')}, {_count(len(forces), 'force')}"
+        f"{counted(len(system.bodies), 'moving body', 'moving bodies')}, "
+        f"{counted(len(joints), 'joint')}, {counted(len(forces), 'force')}"
     ]
     lines += [f"  body   {_body(body)}" for body in bodies]
     lines += [f"  joint  {_joint(joint)}" for joint in joints]
@@ -41,7 +42,7 @@ def part_lines(system: System) -> list[str]:
 def mobility_lines(system: System, state: State | None) -> list[str]:
     """In how many ways a system can move, and what is constrained more than once."""
     mobility = system.mobility(state)
-    freedoms = _count(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
+    freedoms = counted(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
     lines = [
         f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} "
         "constraint rows"
@@ -133,7 +134,3 @@ def _body(body: Body) -> str:
 def _joint(joint: BaseJoint) -> str:
     one, two = joint.bodies
     return f"{joint.name}: {type(joint).__name__} between {one.name} and {two.name}"
-
-
-def _count(n: int, one: str, many: str | None = None) -> str:
-    return f"{n} {one if n == 1 else many or one + 's'}"

@@ -59,3 +59,33 @@ def test_degrees_are_found_again() -> None:
 def test_wrong_units_of_mass_are_named() -> None:
     gram = qp.Body.box("gram", (0.1, 0.1, 0.1), 1330.0 * 1000.0)
     assert "heavier than gold" in findings(gram)["density"].sentence
+
+
+def studied(**more: object) -> qp.Study:
+    """Two faces that may lock, and two potentials; or with other arguments."""
+    east = qp.Sensor(
+        "east", HUB.site("east", at=(0.05, 0, 0), z=(1, 0, 0)), kind="e", accepts=("w",)
+    )
+    west = qp.Sensor(
+        "west", ARM.site("west", at=(-0.05, 0, 0), z=(-1, 0, 0)), kind="w", accepts=("e",)
+    )
+    given = {
+        "sensors": [east, west],
+        "options": {("e", "w"): [qp.Free(), qp.Lock()]},
+        "potentials": {"none": [], "pull": [qp.PotentialWell("pull", ARM, (0.1, 0, 0), 0.05)]},
+    }
+    return qp.Study(qp.Multibody(HUB, ARM), **{**given, **more})  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("place", ["potentials", "always"])
+@pytest.mark.parametrize("code", ["idle", "nothing"])
+def test_forces_that_a_study_brings_along_are_judged(code: str, place: str) -> None:
+    more = {"potentials": {"none": [], "a": CASES[code], "b": CASES[code]}, "always": CASES[code]}
+    found = studied(**{place: more[place]}).check()
+    assert [(one.code, one.part) for one in found] == [(code, CASES[code][0].name)]
+
+
+def test_a_study_without_sensors_may_choose_among_potentials() -> None:
+    none: dict[str, object] = {"sensors": [], "options": {}}
+    assert studied(**none).check() == studied().check() == ()
+    assert [one.code for one in studied(**none, potentials={"none": []}).check()] == ["sensors"]

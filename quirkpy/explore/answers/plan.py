@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quirkpy.explore.answers.routes import Routes, Step, cheapest, drawn_more
 from quirkpy.explore.model.costs import check_cost, supply_for, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.parts.checks import show
+from quirkpy.parts.checks import counted, show
 from quirkpy.parts.files import ending_of, plain_cell, write_text
 from quirkpy.parts.part import PartError
 
@@ -82,8 +82,8 @@ class Plan(Sequence["Edge"]):
 
     def __str__(self) -> str:
         lines = [
-            f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, {self.switches} "
-            "switches"
+            f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, "
+            f"{counted(self.switches, 'switch', 'switches')}"
         ]
         ends = itertools.pairwise(self.nodes)
         lines += [
@@ -241,6 +241,10 @@ class FlightTable:
             if key == node:
                 return choice
         raise KeyError(f"the table has no way from {node!r} to {self.goal!r}")
+
+    def __str__(self) -> str:
+        lines = [f"{key} -> {target}: {choice}" for key, choice, target in self.rows]
+        return "\n".join(lines) or f"No node leads to {self.goal}."
 
     def save(self, path: Any) -> None:
         """Write the table: .json, .csv, or .h for a program in C."""

@@ -26,7 +26,7 @@ from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import angle_up_to, optional, show, small, text, whole, word
+from quirkpy.parts.checks import angle_up_to, counted, optional, show, small, text, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -427,8 +427,12 @@ class Scope:
         }  # fmt: skip
 
     def __repr__(self) -> str:
-        n, pairs, potentials = len(self.system.bodies), len(self.pairs), len(self.potentials)
-        return f"Study({n} moving bodies, {pairs} pairs, {potentials} potentials)"
+        words = (
+            counted(len(self.system.bodies), "moving body", "moving bodies"),
+            counted(len(self.pairs), "pair"),
+            counted(len(self.potentials), "potential"),
+        )
+        return f"Study({', '.join(words)})"
 
 
 def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:

@@ -171,6 +171,7 @@ def explore(columns: int, rows: int) -> dict[str, float]:
         way = [" ".join(shut_lines(graph.nodes[name])) or "flat" for name in plan.nodes]
         print(f"  by {cost}: {' > '.join(way)}: {plan.cost:.4g}")
         told |= {f"steps by {cost}": len(plan.edges), cost: plan.cost}
+    told["flown"] = graph.replay(graph.plan(packed, flat, cost="energy")).supplied
     return {f"{title} {name}": value for name, value in told.items()}
 
 

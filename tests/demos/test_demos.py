@@ -289,7 +289,7 @@ def folding_order(told: Mapping[str, float]) -> None:
     they were: 2 (4^m - 3^m) motions at each of the states of the other family; but for those of a
     pair, one flat and one shut, which push one another.  Opening takes the energy of a spring of
     0.02 N m/rad at half a turn for each line, once, as `open` is switched on; family by family, two
-    selections do."""
+    selections do.  So it is in flight."""
     for title, columns, rows in (("3 x 2", 3, 2), ("3 x 3", 3, 3)):
         if f"{title} nodes" not in told:
             continue
@@ -304,6 +304,7 @@ def folding_order(told: Mapping[str, float]) -> None:
         assert told[f"{title} energy"] == pytest.approx(energy, rel=1e-9)
         assert told[f"{title} steps by switches"] == told[f"{title} switches"] == 2
         assert told[f"{title} time"] > 0.0
+        assert told[f"{title} flown"] == pytest.approx(energy, rel=1e-9)
 
 
 def tensegrities(told: Mapping[str, Any]) -> None:

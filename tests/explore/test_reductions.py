@@ -415,6 +415,24 @@ def test_a_coil_has_no_turn_about_its_moment() -> None:
     assert [turned is not None and len(turned.potentials) for turned in quarters] == [2, 1, 1, 1]
 
 
+def test_bodies_in_one_place_are_told_apart_by_their_turns() -> None:
+    """As the panels of a shut map lie in one place: a pose is carried onto itself, and onto one in
+    which two modules alike have changed places."""
+    symmetry, start = Symmetry(study := block()), block().system.initial
+    assert symmetry.kinds == [0, 0, 0, 0]
+    r, q = np.tile(start.r[:1], (4, 1)), np.tile(start.q[:1], (4, 1))
+    q[1:3] = [(0.8, 0.6, 0.0, 0.0), (0.6, 0.0, 0.64, 0.48)]  # the fourth lies as the first does
+    folded = dataclasses.replace(start, r=r, q=q)
+    exchange = symmetry.carriers(folded, folded)[0].exchange
+    assert exchange.to == (0, 1, 2, 3)
+    assert exchange.potentials == {name: name for name in study.potentials}
+    swapped = dataclasses.replace(start, r=r, q=q[[0, 2, 1, 3]])
+    for carrier in (found := symmetry.carriers(folded, swapped)):
+        there = poses_of(*carrier.pose(folded.r, folded.q))
+        assert np.abs(np.abs(there) - np.abs(poses_of(swapped.r, swapped.q))).max() < 1e-12
+    assert (0, 2, 1, 3) in [carrier.exchange.to for carrier in found]
+
+
 def test_what_is_not_alike_is_not_exchanged() -> None:
     """A spring between two, a heavier module, a force or a criterion of a user's own."""
     study = block()

@@ -329,29 +329,32 @@ class Symmetry:
         self, turn: Floats, shift: Floats, mine: Floats, theirs: Floats, within: float
     ) -> tuple[tuple[int, ...], tuple[int, ...]] | None:
         """The permutation of bodies under a rigid motion, and their turns; None if a body has no
-        counterpart."""
-        many = np.broadcast_to(turn, (len(mine), 4))
+        counterpart.  Bodies may lie in one place, as folded panels do: they differ by how they are
+        turned, and of those that do not each stands for itself where it can."""
+        many, kinds = np.broadcast_to(turn, (len(mine), 4)), np.array(self.kinds)
         r, q = rotate(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
         far = np.linalg.norm(r[:, None] - positions_of(theirs), axis=2)
-        to = far.argmin(axis=1)
-        kinds = np.array(self.kinds)
-        if (
-            (far[np.arange(len(to)), to] > within).any()
-            or (kinds[to] != kinds).any()
-            or len(set(to)) < len(to)
-        ):
-            return None
-        left = product(
-            attitudes_of(theirs)[to] * BACK, q
-        )  # the turn, in axes of the first of the kind
-        ways = []
-        for a, turning in enumerate(left):
-            near = [float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())
-                    for way in self.turns[self.kinds[a]]]  # fmt: skip
-            ways.append(int(np.argmin(near)))
-            if 2.0 * near[ways[-1]] > within:
+        near = (far <= within) & (kinds[:, None] == kinds)
+        found: dict[int, int] = {}
+        for a in range(len(mine)):
+            left = product(attitudes_of(theirs) * BACK, q[a])  # in axes of the first of the kind
+            for b in sorted(np.flatnonzero(near[a]).tolist(), key=lambda b: b != a):
+                way = None if b in found else self._way(self.kinds[a], left[b], within)
+                if way is not None:
+                    found[b] = way
+                    break
+            else:
                 return None
-        return tuple(to.tolist()), tuple(ways)
+        return tuple(found), tuple(found.values())
+
+    def _way(self, kind: int, turning: Floats, within: float) -> int | None:
+        """Which of the turns that map a kind onto itself a turn (4,) is, by number; None where it
+        is none of them."""
+        near = [
+            float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())
+            for way in self.turns[kind]
+        ]
+        return int(np.argmin(near)) if 2.0 * min(near) <= within else None
 
     # --- pairs ------------------------------------------------------------------------------------
     @cached_property

@@ -120,7 +120,7 @@ class Acting:
         bounds = element.numbers("range", 2)
         limited = element.get("limited") or "auto"
         if limited == "auto":
-            limited = "true" if self.units.flag("autolimits", True) else "false"
+            limited = "true" if self.units.compiler.flag("autolimits", True) else "false"
         if bounds is None or limited != "true":
             bounds = None
         joint = self.made.motions.get(name)

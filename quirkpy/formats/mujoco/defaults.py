@@ -13,6 +13,7 @@ from quirkpy.formats.mujoco.geoms import turn_z_to
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import deg
+from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 #: Files that one model may include.
@@ -94,30 +95,48 @@ class Defaults:
 
 
 class Units:
-    """How a model writes angles and turns; `settings` holds the attributes of <compiler>."""
+    """How a model writes angles and turns; `compiler` has the attributes of all <compiler>, of
+    which later ones hold."""
 
     def __init__(self, top: XmlElement) -> None:
-        self.settings: dict[str, str] = {}
+        self.compiler = XmlElement("compiler", {}, top.file, top.line)
         for element in top.all("compiler"):
-            for name in KNOWN_SETTINGS:
-                found = element.get(name)
-                if found is not None:
-                    self.settings[name] = found
-        if self.settings.get("coordinate", "local") != "local":
+            element.asked.update(KNOWN_SETTINGS)
+            element.behind, self.compiler = self.compiler, element
+        if self.compiler.get("coordinate", "local") != "local":
             raise top.refuse(
                 "its coordinates are global, which MuJoCo reads no more either; save it by an "
                 "older MuJoCo first."
             )
-        self.angle = 1.0 if self.settings.get("angle", "degree") == "radian" else deg
-        self.sequence = self.settings.get("eulerseq", "xyz")
+        self.angle = 1.0 if self._in_radians() else deg
+        self.sequence = self._euler_sequence()
 
-    def flag(self, name: str, otherwise: bool = False) -> bool:
-        """Whether a setting is "true"."""
-        return self.settings.get(name, "true" if otherwise else "false") == "true"
+    def _in_radians(self) -> bool:
+        found = self.compiler.get("angle", "degree")
+        if found not in ("degree", "radian"):
+            raise self.compiler.refuse(
+                f"angle of <compiler> is {show(found)}, but must be 'degree' or 'radian'."
+            )
+        return found == "radian"
+
+    def _euler_sequence(self) -> str:
+        found = self.compiler.get("eulerseq") or "xyz"
+        if len(found) != 3 or set(found.lower()) - set("xyz"):
+            raise self.compiler.refuse(
+                f"eulerseq of <compiler> is {show(found)}, but must be three letters of xyz, "
+                "small where axes turn along."
+            )
+        return found
+
+    def groups(self) -> range:
+        """The groups of geoms that have mass."""
+        given = self.compiler.numbers("inertiagrouprange", 2)
+        low, high = (0, 5) if given is None else map(int, given.tolist())
+        return range(low, high + 1)
 
     def number(self, name: str) -> float:
         """A setting that is a number; zero where it is not there."""
-        return float(self.settings.get(name, 0.0))
+        return self.compiler.number(name) or 0.0
 
     def pose(self, element: XmlElement) -> RelativePose:
         """Where an element says that it lies."""

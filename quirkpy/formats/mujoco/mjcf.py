@@ -104,8 +104,7 @@ class _Model:
         self.solids: dict[str, XmlElement] = {}
         self.weighed: set[str] = set()
         self.acting = Acting(self.units, self.defaults, self.findings)
-        low, high = self.units.settings.get("inertiagrouprange", "0 5").split()
-        self.groups = range(int(low), int(high) + 1)
+        self.groups = self.units.groups()
 
     def imported(self) -> Imported:
         """The whole of it."""
@@ -173,7 +172,8 @@ class _Model:
             self.findings.tell("mocap", "{}: what leads it is not read; it stands.", name)
         for child in element.all("joint", "freejoint"):
             self._add_joint(child, link, inner)
-        inertial, way = element.find("inertial"), self.units.settings.get("inertiafromgeom", "auto")
+        inertial = element.find("inertial")
+        way = self.units.compiler.get("inertiafromgeom", "auto")
         if way == "true" or (way == "auto" and inertial is None):
             self.weighed.add(link.name)
         elif inertial is not None:
@@ -204,7 +204,7 @@ class _Model:
             moments = np.maximum(moments, least)
             link.inertia = turned_moments(axes, moments)
         small, middle, large = np.sort(moments)
-        if self.units.flag("balanceinertia") and small + middle < large:
+        if self.units.compiler.flag("balanceinertia") and small + middle < large:
             link.inertia = np.eye(3) * moments.mean()
 
     def _scale_masses(self) -> None:
@@ -364,8 +364,8 @@ class _Model:
         if file is None:
             self.findings.tell("mesh", "{}: a mesh written in the model is not read.", link.name)
             return None
-        if self.units.flag("strippath"):
+        if self.units.compiler.flag("strippath"):
             file = Path(file.replace("\\", "/")).name
-        settings = self.units.settings
-        base = self.folder / settings.get("meshdir", settings.get("assetdir", ""))
+        compiler = self.units.compiler
+        base = self.folder / (compiler.get("meshdir", compiler.get("assetdir")) or "")
         return self.meshes.triangles(base, file, link.name)

@@ -255,6 +255,28 @@ def test_everything_can_be_driven(some: tuple[Waves, ...]) -> None:
         np.testing.assert_allclose(seen.command["wheel.momentum"][:-2], told, atol=1e-12)
 
 
+@pytest.mark.parametrize(
+    "some",
+    [
+        waves("a", 0.1, "wheel.torque", "motor.torque"),
+        waves("a", 0.1, "lead.target", "jet.thrust", hold="first"),
+        waves("a", 0.05, "lead.target", "wheel.momentum", hold="first", delay=0.1),
+    ],
+    ids=lambda one: " ".join(one.drives),
+)
+@pytest.mark.parametrize("beside", [math.nextafter(0.3, 0.0), 0.3, 0.1 + 0.2])
+def test_knots_beside_samples_are_one_with_them(some: Waves, beside: float) -> None:
+    """What goes along a line to the next sample goes on to a knot that misses this by rounding: no
+    step creeps up to a bend between the two, and what was commanded flies with the same bits."""
+    knots = qp.Schedule((0.0, beside), [(0.0,) * 3, (0.1, 0, 0)], "hold")
+    run = driven(some, load=knots).simulate(0.6)
+    same_bits(run, qp.Multibody(*run.system.parts).simulate(0.6))
+    ends = np.union1d(run["a"].t, run["a"].t + some.delay)
+    assert np.isin(run["a"].t, run.t).all()
+    assert run.counts.steps < 4 * len(ends)
+    assert run.counts.rejections < len(ends)
+
+
 @pytest.mark.parametrize("duration", [0.1 + 0.2, 0.3, math.nextafter(3.0, 0.0), 2.95])
 def test_samples_beside_other_times_are_one_with_them(duration: float) -> None:
     """Knots of schedules, and ends of runs, that miss a sample by rounding; the next run takes the

@@ -175,6 +175,30 @@ def test_what_is_between_rows_and_in_files_knows_the_commands(tmp_path: Path) ->
         np.testing.assert_array_equal(again["pd"].measured[name], run["pd"].measured[name])
 
 
+class Diary(qp.Controller):
+    """Remembers everything that files keep."""
+
+    def command(self, t: float, measured: Any, memory: Any) -> dict[str, Any]:
+        memory.setdefault("times", []).append(t)
+        memory.setdefault("nested", [1, [2.0, "two"], (3, 4)])[1].append(t)
+        memory["last"], memory["sum"] = ("at", t), memory.get("sum", np.zeros(3)) + t
+        return {"motor.torque": 0.01 * len(memory["times"])}
+
+
+def test_what_a_controller_remembers_is_in_files(tmp_path: Path) -> None:
+    """Lists stay lists, tuples tuples, arrays arrays: it goes on from a file as from the run."""
+    made = driven(Diary("a", period=0.1, drives=["motor.torque"]))
+    run = made.simulate(0.5)
+    run.save(tmp_path / "run.npz")
+    again = qp.Trajectory.load(tmp_path / "run.npz")
+    one, two = (dict(made.simulate(0.3, state=some.final).final.controls[0].memory)
+                for some in (run, again))  # fmt: skip
+    assert one["times"] == two["times"] == [k / 10 for k in range(8)]
+    assert one["nested"] == two["nested"]
+    assert one["last"] == two["last"] == ("at", 0.7)
+    np.testing.assert_array_equal(one["sum"], two["sum"])
+
+
 def test_locked_bodies_turn_commands_along() -> None:
     """A load in the axes of a body that is locked to another one acts in its own axes, whether they
     move as one body or not."""

@@ -101,6 +101,7 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     extra |= {
         "Stop": lambda fields: Stop[fields["name"]],
         "float": lambda fields: float(fields["value"]),
+        "list": lambda fields: list(fields["items"]),
     }
     extra |= {"array": lambda fields: arrays[fields["name"]], "Trajectory": _read_run}
     extra |= {"SwitchedTrajectory": _read_pieces, "Piece": lambda fields: fields}
@@ -180,7 +181,8 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
     if isinstance(value, Reason):
         return str(value)
     if isinstance(value, (tuple, list)):
-        return [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
+        items = [_plain(item, f"{place}.{k}", writer, arrays) for k, item in enumerate(value)]
+        return {"type": "list", "items": items} if type(value) is list else items
     return writer.value(value, place)
 
 

@@ -99,7 +99,8 @@ class Controls:
         if not self.loops:
             return [*((knot, BENT) for knot in knots), (end, BENT if bends else SMOOTH)]
         self._turn_page()
-        dues, limit = self._dues(end), float(self.board.agenda[:, -1, SAMPLE_AT].min())
+        dues = self._dues(np.array([*knots, end]))
+        limit = float(self.board.agenda[:, -1, SAMPLE_AT].min())
         near = min(loop.clock.near for loop in self.loops)
         ahead, out = [*knots, end], list[Bend]()
         for due, its_near in [*dues, (math.inf, 0.0)]:
@@ -129,16 +130,16 @@ class Controls:
             board.knots[f, :KNOTS_KEPT] = board.knots[f, over : over + KNOTS_KEPT].copy()
             board.fields[f, KNOTTED] -= over
 
-    def _dues(self, end: float) -> list[tuple[float, float]]:
+    def _dues(self, knots: Floats) -> list[tuple[float, float]]:
         """The times before the end of a run at which something is due [s], in their order, each
-        with how near others are one with it; written into the agenda."""
-        agenda, found = self.board.agenda, list[Floats]()
+        with how near others are one with it; written into the agenda.  knots: those of schedules on
+        the way, and the end; a time beside one of these is that."""
+        agenda, found, end = self.board.agenda, list[Floats](), float(knots[-1])
         for c, loop in enumerate(self.loops):
-            sample, effect = loop.clock.times(loop.first, agenda.shape[1] + 1)
-            near = loop.clock.near
-            until = np.where(abs(effect[1:] - end) <= near, end, effect[1:])
+            times, near = loop.clock.times(loop.first, agenda.shape[1] + 1), loop.clock.near
+            sample, effect = (drawn_to(knots, some, near) for some in times)
             agenda[c] = np.column_stack(
-                [sample[:-1], effect[:-1], until, np.full(len(until), near)]
+                [sample[:-1], effect[:-1], effect[1:], np.full(len(effect) - 1, near)]
             )
             due = np.union1d(sample[loop.carried :], effect)
             found.append(
@@ -221,6 +222,14 @@ class Controls:
         acting = {loop.controller.name for loop in self.loops}
         idle = (one for one in self.start.controls if one.name not in acting)
         return tuple(records), (*states, *(one._replace(begun=None) for one in idle))
+
+
+def drawn_to(knots: Floats, times: Floats, near: float) -> Floats:
+    """Times [s], each as the knot that is near, if one is; knots in their order."""
+    after = np.searchsorted(knots, times).clip(1, max(len(knots) - 1, 1))
+    pair = knots[np.stack([after - 1, after.clip(max=len(knots) - 1)])]
+    nearest = np.where(abs(pair[0] - times) <= abs(pair[1] - times), *pair)
+    return np.where(abs(nearest - times) <= near, nearest, times)
 
 
 # --- afterwards -----------------------------------------------------------------------------------

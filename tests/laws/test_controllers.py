@@ -175,6 +175,30 @@ def test_what_is_between_rows_and_in_files_knows_the_commands(tmp_path: Path) ->
         np.testing.assert_array_equal(again["pd"].measured[name], run["pd"].measured[name])
 
 
+class Diary(qp.Controller):
+    """Remembers everything that files keep."""
+
+    def command(self, t: float, measured: Any, memory: Any) -> dict[str, Any]:
+        memory.setdefault("times", []).append(t)
+        memory.setdefault("nested", [1, [2.0, "two"], (3, 4)])[1].append(t)
+        memory["last"], memory["sum"] = ("at", t), memory.get("sum", np.zeros(3)) + t
+        return {"motor.torque": 0.01 * len(memory["times"])}
+
+
+def test_what_a_controller_remembers_is_in_files(tmp_path: Path) -> None:
+    """Lists stay lists, tuples tuples, arrays arrays: it goes on from a file as from the run."""
+    made = driven(Diary("a", period=0.1, drives=["motor.torque"]))
+    run = made.simulate(0.5)
+    run.save(tmp_path / "run.npz")
+    again = qp.Trajectory.load(tmp_path / "run.npz")
+    one, two = (dict(made.simulate(0.3, state=some.final).final.controls[0].memory)
+                for some in (run, again))  # fmt: skip
+    assert one["times"] == two["times"] == [k / 10 for k in range(8)]
+    assert one["nested"] == two["nested"]
+    assert one["last"] == two["last"] == ("at", 0.7)
+    np.testing.assert_array_equal(one["sum"], two["sum"])
+
+
 def test_locked_bodies_turn_commands_along() -> None:
     """A load in the axes of a body that is locked to another one acts in its own axes, whether they
     move as one body or not."""
@@ -253,6 +277,28 @@ def test_everything_can_be_driven(some: tuple[Waves, ...]) -> None:
         seen, late = run["a"], some[0].period + some[0].delay
         told = [wheel.momentum_at(t + late) for t in seen.t[:-2]]
         np.testing.assert_allclose(seen.command["wheel.momentum"][:-2], told, atol=1e-12)
+
+
+@pytest.mark.parametrize(
+    "some",
+    [
+        waves("a", 0.1, "wheel.torque", "motor.torque"),
+        waves("a", 0.1, "lead.target", "jet.thrust", hold="first"),
+        waves("a", 0.05, "lead.target", "wheel.momentum", hold="first", delay=0.1),
+    ],
+    ids=lambda one: " ".join(one.drives),
+)
+@pytest.mark.parametrize("beside", [math.nextafter(0.3, 0.0), 0.3, 0.1 + 0.2])
+def test_knots_beside_samples_are_one_with_them(some: Waves, beside: float) -> None:
+    """What goes along a line to the next sample goes on to a knot that misses this by rounding: no
+    step creeps up to a bend between the two, and what was commanded flies with the same bits."""
+    knots = qp.Schedule((0.0, beside), [(0.0,) * 3, (0.1, 0, 0)], "hold")
+    run = driven(some, load=knots).simulate(0.6)
+    same_bits(run, qp.Multibody(*run.system.parts).simulate(0.6))
+    ends = np.union1d(run["a"].t, run["a"].t + some.delay)
+    assert np.isin(run["a"].t, run.t).all()
+    assert run.counts.steps < 4 * len(ends)
+    assert run.counts.rejections < len(ends)
 
 
 @pytest.mark.parametrize("duration", [0.1 + 0.2, 0.3, math.nextafter(3.0, 0.0), 2.95])

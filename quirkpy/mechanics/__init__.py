@@ -1,2 +1,1 @@
-"""A system at one instant: state, accelerations, energy, reactions, clusters, rigid motion of the
-whole."""
+"""A system at one instant: state, accelerations, energy, reactions, clusters, rigid motion."""

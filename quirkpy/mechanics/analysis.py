@@ -1,4 +1,4 @@
-"""What one may ask of a system at one instant: energy, constraint residual, mobility, reactions."""
+"""Quantities of a system at one instant: energy, constraint residual, mobility, reactions."""
 
 from __future__ import annotations
 
@@ -20,18 +20,19 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import RELATION_ROW
 
-#: A row takes part in a redundancy when its share of the dependent combinations exceeds this.
+#: A row takes part in a redundancy if its share of the dependent combinations exceeds this.
 REDUNDANT_PART = 1e-6
-#: What is below this share of the largest load is rounding; and the name of inertia in a balance.
+#: Loads below this share of the largest are rounding; and the name of inertia in a balance.
 RESTING, INERTIA = 1e-9, "inertia"
 
 
 ReactionAxes: TypeAlias = Literal["inertial", "joint"]
 
-#: Where masses are this far apart accelerations with loops are found twice; they count as alike to
-#: this share of the largest; and that which satisfies the joints by so much better is taken.
+#: With loops and masses this far apart accelerations are computed by a second method; they agree if
+#: they differ by less than this share of the largest; otherwise the one is taken that satisfies the
+#: joints better by the last factor.
 FAR_APART, SAME_ACCELERATION, BETTER = 1e6, 1e-6, 0.1
-#: Rows of joints that slip by less than this share of the fastest count as holding.
+#: Rows of joints that slip by less than this share of the fastest are not counted as slipping.
 SLIPS = 1e-3
 
 
@@ -60,11 +61,11 @@ def energy(at: Instant) -> Energy:
 
 @dataclass(frozen=True, eq=False)
 class Residual:
-    """How well a state satisfies the active joints, and the stops that hold.
+    """The residuals of the active joints, and of the stops that hold, in a state.
 
-    position: each row's residual [m], or [1] for cosines, or how far a held coordinate is from its
-    stop [rad], [m]; velocity: its rate [m/s], [1/s]; joints: the joint of each row, stops last;
-    gaps: the worst gap of each joint, in metres or radians."""
+    position: each row's residual [m], or [1] for cosines, or the distance of a held coordinate from
+    its stop [rad], [m]; velocity: its rate [m/s], [1/s]; joints: the joint of each row, stops last;
+    gaps: the largest gap of each joint, in metres or radians."""
 
     position: Floats
     velocity: Floats
@@ -89,9 +90,9 @@ def residual(at: Instant) -> Residual:
 
 
 def choose_accelerations(at: Instant, found: Floats) -> Floats:
-    """Accelerations (nb, 6) by the recursion, or, where masses are far apart and Gauss's principle
-    by null space says otherwise, those of the two that satisfy the joints better, with a warning;
-    refused where neither is a number."""
+    """Accelerations (nb, 6) by the recursion. Where masses are far apart and Gauss's principle by
+    null space disagrees, those of the two that satisfy the joints better, with a warning; an error
+    where neither is finite."""
     tables = at.selection.tables
     mass = tables.body_mass
     if not len(mass) or mass.max() <= FAR_APART * mass.min():
@@ -114,8 +115,8 @@ def choose_accelerations(at: Instant, found: Floats) -> Floats:
 
 
 def _disagreement(at: Instant, one: Floats, two: Floats) -> float:
-    """The largest difference of two accelerations (nb, 6), as a share of the largest there is with
-    joints or without."""
+    """The largest difference of two accelerations (nb, 6), as a share of the largest acceleration
+    with joints or without."""
     moments = _least_moments(at)[:, None] * np.ones(3)
     masses = at.selection.tables.body_mass[:, None] * np.ones(3)
     free = equation.applied_forces(at) / np.hstack([masses, moments])
@@ -127,7 +128,7 @@ def _least_moments(at: Instant) -> Floats:
 
 
 def _constraint_residual(at: Instant, accelerations: Floats) -> float:
-    """By how much accelerations miss what the joints ask of them; rows of length one."""
+    """The residual of the joints' acceleration equations, with rows of length one."""
     J = equation.constraint_matrix(at)
     return float(
         (abs(J @ accelerations.reshape(-1) - at.rows.gamma) / equation.row_norms(J)).max(
@@ -137,7 +138,7 @@ def _constraint_residual(at: Instant, accelerations: Floats) -> float:
 
 
 def slipping(at: Instant) -> tuple[str, ...]:
-    """The joints whose rows slip, those that do no more than `SLIPS` of the fastest left out."""
+    """The joints whose rows slip, apart from those slower than `SLIPS` times the fastest."""
     found = residual(at)
     slips = abs(found.velocity)
     worst = slips.max(initial=0.0)
@@ -150,11 +151,11 @@ def slipping(at: Instant) -> tuple[str, ...]:
 
 class Mobility(NamedTuple):
     """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all
-    rows; redundant: joints whose rows depend on those of others here; stops that hold count as
-    rows, under their names: degrees_of_freedom are those that are left as long as they do;
-    smallest: the smallest singular value that counts, of the mass-weighted constraint matrix with
-    rows of length one (near 0: close to a singular pose), and of one without masses where some are
-    a thousand times others: which rows are independent is no matter of masses."""
+    rows; redundant: joints whose rows depend on those of others here. Stops that hold count as
+    rows, under their names: degrees_of_freedom are those left as long as they hold. smallest: the
+    smallest non-zero singular value of the mass-weighted constraint matrix with rows of length one
+    (near 0: close to a singular pose), computed without masses where these differ by more than a
+    factor of a thousand, as the rank does not depend on masses."""
 
     degrees_of_freedom: int
     rank: int
@@ -176,13 +177,14 @@ def mobility(at: Instant) -> Mobility:
 
 
 class Reaction(NamedTuple):
-    """What a joint does to its second body: force [N] at its site and torque [N m], both in N or in
-    the axes of its first site.  unique: whether it is determined; where joints are redundant it is
-    the least-norm one of many. press: of a stop that holds, or a taut rope, how hard its coordinate
-    presses on it [N m] or [N]; below zero it would have to pull, and so holds nothing.  None of
-    other joints. needed: what it must hold at least, however the others share the rest: all of it
-    where it is unique; of many the smallest, force and torque (6,), and zero where everything would
-    rest, or move, alike without it.  A latch holds in both senses, and tells no press."""
+    """The load of a joint on its second body: force [N] at its site and torque [N m], both in N or
+    in the axes of its first site. unique: whether it is determined; with redundant joints it is the
+    least-norm solution of many. press: for a stop that holds, or a taut rope, the generalized force
+    with which its coordinate presses on it [N m] or [N]; if negative it would have to pull, and so
+    holds nothing. None for other joints, and for a latch, which holds in both senses. needed: the
+    smallest load with which the joints together can produce the constraint forces, force and torque
+    (6,): the whole load where it is unique, and zero where the accelerations would be the same
+    without the joint."""
 
     force: Floats
     torque: Floats
@@ -217,8 +219,8 @@ def reactions(
 
 
 def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> Floats:
-    """The smallest multipliers of some rows for which multipliers of the other rows make the same
-    forces."""
+    """The least-norm multipliers of some rows for which the constraint forces can be completed by
+    multipliers of the other rows."""
     U, sized = parts.U[mine, : parts.rank], multipliers * parts.norms
     shared, along = np.linalg.eigh(np.eye(len(U)) - U @ U.T)
     own = along[:, shared <= REDUNDANT_PART]
@@ -228,8 +230,8 @@ def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> F
 
 
 def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
-    """Active joints, then stops that hold: name, joint, and which rows are theirs; a rope owns
-    those of its stop."""
+    """Active joints, then stops that hold: name, joint, and a mask of their rows; the rows of a
+    rope's stop belong to the rope."""
     tables, selection = at.selection.tables, at.selection
     joint = np.concatenate(
         [tables.row_joint[selection.rows], [s.joint if s.own else -1 for s in at.stops]]
@@ -242,14 +244,14 @@ def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
 
 
 def drives_against(at: Instant, k: int) -> tuple[str, ...]:
-    """Joints that move by themselves and would have to be where stop k, of those that hold, does
-    not let them."""
+    """Joints with prescribed motion that would move a coordinate beyond stop k, among those that
+    hold."""
     tables, selection = at.selection.tables, at.selection
     parts = equation.decompose(at)
     U, first = parts.U[:, : parts.rank], len(selection.rows)
     with_it = (
         abs(U @ U[first + k])[:first] > REDUNDANT_PART
-    )  # rows whose combinations vanish together with that of the stop
+    )  # rows in dependent combinations that contain the stop
     owners = tables.row_joint[selection.rows[with_it]]
     pairs = zip(owners, at.rows.rate[:first][with_it] != 0.0, strict=True)
     by_itself = (j for j, moving in pairs if moving or tables.joints[j].driven)
@@ -257,7 +259,7 @@ def drives_against(at: Instant, k: int) -> tuple[str, ...]:
 
 
 class Pull(NamedTuple):
-    """What a force does to a body, about its mass centre, in N: force [N], torque [N m]."""
+    """The load of a force on a body, about its mass centre, in N: force [N], torque [N m]."""
 
     source: str
     force: Floats
@@ -265,8 +267,7 @@ class Pull(NamedTuple):
 
 
 def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
-    """What every active force does to each moving body; those that do nothing to it are left
-    out."""
+    """The non-zero loads of every active force on each moving body."""
     tables, chosen = at.selection.tables, at.selection
     joints = [tables.joint_names[j] for j in chosen.joints]
     out: dict[str, list[Pull]] = {name: [] for name in tables.body_names}
@@ -279,8 +280,8 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
 
 
 def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
-    """What every active joint, and every stop that holds, does to each moving body that it
-    holds."""
+    """The loads of every active joint, and every stop that holds, on each moving body that it acts
+    on."""
     names, rows, n = at.selection.tables.body_names, at.rows, len(at.r)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
     both = np.concatenate([by_body(rows.jacobian), by_body(rows.second)], axis=1)
@@ -296,7 +297,7 @@ def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
 
 
 def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
-    """The resistance of each body against its acceleration (nb, 6)."""
+    """The inertia force and torque of each body for some accelerations (nb, 6)."""
     tables, turns = at.selection.tables, at.frames.axes[: len(at.r)]
     momentum = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
     torque = np.einsum("nij,nj->ni", tables.body_inertia, angular_of(accelerations)) + np.cross(
@@ -312,8 +313,8 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
 
 
 def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, ...]]:
-    """All that acts on each moving body, and, where that is accelerated, its inertia: they add up
-    to zero."""
+    """All loads on each moving body and, where it is accelerated, its inertia force: they add up to
+    zero."""
     held, resisting = holds(at, solution.multipliers), inertias(at, solution.acceleration)
     out = {}
     for name, pulled in pulls(at).items():
@@ -329,8 +330,8 @@ def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, .
 
 
 def _on_second(at: Instant, mine: Bools) -> Floats:
-    """J of some rows of a joint over its second body; a coupling of two joints counts for the one
-    it names first."""
+    """J of some rows of a joint for its second body; a coupling of two joints counts with the joint
+    that it names first."""
     tables, selection, rows = at.selection.tables, at.selection, at.rows
     out = by_body(rows.jacobian)[mine, 1].copy()
     which = selection.rows[mine[: len(selection.rows)]]
@@ -343,9 +344,9 @@ def _on_second(at: Instant, mine: Bools) -> Floats:
 
 
 def _wrench_origin(at: Instant, j: int) -> Floats:
-    """The point about which the rows of joint j count moments on its second body: the mass centre.
-    A fixed body stands in the ground's row, at the origin of N, except in the Jacobian that a user
-    writes."""
+    """The reference point of moments on the second body of joint j: the mass centre. A fixed body
+    is treated as the ground, with reference point at the origin of N, except in a Jacobian given by
+    a user."""
     joint = at.selection.tables.joints[j]
     if isinstance(joint, GeneralJoint):
         return at.view[joint.bodies[1]].position
@@ -354,6 +355,5 @@ def _wrench_origin(at: Instant, j: int) -> Floats:
 
 
 def _shares(parts: equation.Decomposition) -> Floats:
-    """How much of each row lies in combinations of rows that vanish: 0 for an independent row
-    (m,)."""
+    """The share of each row in vanishing combinations of rows: 0 for an independent row (m,)."""
     return np.asarray(1.0 - np.sum(parts.U[:, : parts.rank] ** 2, axis=1))

@@ -1,5 +1,6 @@
-"""In which order bodies are merged into blocks, and which rows each merge closes: made once for a
-selection, where its loops are so many that this is faster than a tree (kernels/tree/merging.py)."""
+"""The order in which bodies are merged into blocks, and the rows closed by each merge: computed
+once for a selection with so many loops that this is faster than a tree
+(kernels/tree/merging.py)."""
 
 from __future__ import annotations
 
@@ -33,25 +34,25 @@ from quirkpy.kernels.tree.tree import (
 )
 from quirkpy.maths.types import Floats, Ints
 
-#: Merging is worth while from so many multiplications of the closing rows for each row on.  At 330
-#: both take the same time; beside poses where all motions meet the tree is the surer one.
+#: Number of multiplications per row of the closing rows beyond which merging is used. At 330 both
+#: methods take equal time; near poses where all freedoms become singular the tree is more reliable.
 WORTH_MERGING = 1300.0
-#: Independent rows of a loop that a hinge closes, about.
+#: Approximate number of independent rows of a loop that a hinge closes.
 ROWS_OF_A_LOOP = 2.0
-#: Masses beyond this ratio are left to the tree, which measures how far weak rows reach.
+#: For mass ratios beyond this the tree is used, which handles weakly coupled rows.
 MOST_UNEVEN = 1e4
 
 
 class Block(NamedTuple):
-    """Bodies that move as one part: those on its border, for which rows still ask, and the most
-    motions that it may have."""
+    """Bodies that move as one part: those on its border, to which open rows refer, and an upper
+    bound of its freedoms."""
 
     border: tuple[int, ...]
     motions: int
 
 
 class Merge(NamedTuple):
-    """Two blocks become one: their numbers, the bodies on their borders, their motions; the rows
+    """The merge of two blocks: their numbers, the bodies on their borders, their freedoms; the rows
     that it closes, and the new block."""
 
     one: int
@@ -63,12 +64,12 @@ class Merge(NamedTuple):
 
     @property
     def width(self) -> int:
-        """Columns of its table: a row each, and the speeds of the border."""
+        """Columns of its table: one for each row and each speed of the border."""
         return len(self.rows) + SPEEDS * len(self.block.border)
 
     @property
     def lasting(self) -> int:
-        """Numbers that it leaves for the way back, and for the next merge, at most."""
+        """Upper bound of the numbers to be kept for back substitution and for the next merge."""
         rank, speeds = min(len(self.rows), self.whole), SPEEDS * len(self.block.border)
         turns = reflections_of(rank, self.whole) + reflections_of(
             min(speeds, self.whole), self.whole
@@ -77,13 +78,13 @@ class Merge(NamedTuple):
 
 
 def reflections_of(count: int, motions: int) -> int:
-    """Numbers that so many reflections of so many motions take."""
+    """The storage of a number of reflections of a number of freedoms."""
     return count * (1 + motions) - count * (count - 1) // 2
 
 
 class Planner:
-    """Merges blocks until no row is left open: of all neighbours those two that have the fewest
-    bodies on their borders, and of these the ones between which most rows are closed.
+    """Merges blocks until no row is open: of all neighbouring blocks the two with the fewest bodies
+    on their borders, and of these the pair that closes most rows.
 
     members: the bodies of each row, without the ground."""
 
@@ -109,32 +110,32 @@ class Planner:
             _, _, one, two = heapq.heappop(self.offers)
             if one in self.blocks and two in self.blocks:
                 self.offer(self.join(one, two))
-        for of in list(self.groups):  # what is left joins one body and the ground
+        for of in list(self.groups):  # the remaining blocks connect one body and the ground
             self.blocks[self.ground] = Block((), 0)
             self.join(self.home[of[0]], self.ground)
         return self.merges
 
     def neighbours(self, block: int) -> list[int]:
-        """Blocks with which a row connects a block."""
+        """Blocks that share a row with a block."""
         bodies = {
             other for b in self.blocks[block].border for of in self.touching[b] for other in of
         }
         return sorted({self.home[b] for b in bodies} - {block})
 
     def offer(self, block: int) -> None:
-        """List what merging a block with each of its neighbours would be."""
+        """List the merges of a block with each of its neighbours."""
         for other in self.neighbours(block):
             made = self.outcome(*sorted((block, other)))
             heapq.heappush(self.offers, (len(made.before), -len(made.rows), made.one, made.two))
 
     def closed_by(self, one: int, two: int) -> list[tuple[int, ...]]:
-        """The groups of rows that touch no other block."""
+        """The groups of rows that involve no other block."""
         border = self.blocks[one].border + self.blocks[two].border
         found = dict.fromkeys(of for b in border for of in sorted(self.touching[b]))
         return [of for of in found if {self.home[b] for b in of} <= {one, two}]
 
     def outcome(self, one: int, two: int) -> Merge:
-        """What merging two blocks would be."""
+        """The merge of two blocks, without carrying it out."""
         groups = self.closed_by(one, two)
         before = self.blocks[one].border + self.blocks[two].border
         border = tuple(b for b in before if not self.touching[b] <= set(groups))
@@ -158,7 +159,7 @@ class Planner:
 
 
 def lines_of(merges: list[Merge], ends: Ints, bodies: int) -> Ints:
-    """Tree.merges, from the bodies of each row (m, 4)."""
+    """Lines of Tree.merges, from the bodies of each row (m, 4)."""
     rows = len(merges) + np.cumsum([0, *(len(merge.rows) for merge in merges)])
     borders = rows[-1] + np.cumsum([0, *(len(merge.block.border) for merge in merges)])
     span = max(merge.width for merge in merges)
@@ -177,8 +178,8 @@ def lines_of(merges: list[Merge], ends: Ints, bodies: int) -> Ints:
 
 
 def without_tree(tree: Tree, rows: Ints) -> tuple[Tree, int]:
-    """A tree in which all bodies are free and all joints are rows, with a plan by which blocks are
-    merged; and how many numbers that needs.
+    """A tree in which all bodies are free and all joints are rows, with a plan of merging blocks;
+    and the storage that it needs.
 
     rows: of all joints and stops, with their bodies (m, LOOP_WIDTH)."""
     ground, ends = len(tree.nodes) - 1, rows[:, LOOP_BODY1 : LOOP_BODY4 + 1]
@@ -204,24 +205,25 @@ def free_nodes(bodies: int) -> Ints:
 
 
 def merging_pays(tree: Tree, rows: int, masses: Floats) -> bool:
-    """Whether so many rows in all are closed faster by merging blocks than by this tree; its
-    closing rows, but not those of stops, are in its loops.
+    """Whether merging blocks closes the given total of rows faster than this tree; the tree's
+    closing rows, without those of stops, are in its loops.
 
-    Of very uneven masses the tree knows more: how far weak rows reach."""
+    For very uneven masses the tree is kept, which handles weakly coupled rows."""
     freedoms, closing, least = (
         int(tree.nodes[:-1, COUNT].sum()),
         len(tree.loops),
         WORTH_MERGING * rows,
     )
-    if min(freedoms, closing) * closing * freedoms <= least:  # no order of rows takes more
+    if min(freedoms, closing) * closing * freedoms <= least:  # a bound for every order
         return False
     even = masses.max() <= MOST_UNEVEN * masses.min()
     return bool(even and closing_effort(tree) > least)
 
 
 def closing_effort(tree: Tree) -> float:
-    """About how many multiplications the closing rows of a tree take (kernels/tree/closure.py):
-    taken in order of their spans, each joint's rows widen the spans that they meet."""
+    """Approximate number of multiplications for the closing rows of a tree
+    (kernels/tree/closure.py): in the order of their spans, the rows of each joint widen the spans
+    that they overlap."""
     ends, counts = np.unique(tree.loops[:, LOOP_BODY1 : LOOP_BODY4 + 1], axis=0, return_counts=True)
     spans = [span_of(of, tree.nodes) for of in ends.tolist()]
     low, high = np.array(spans).T
@@ -240,8 +242,8 @@ def closing_effort(tree: Tree) -> float:
 
 
 def span_of(ends: list[int], nodes: Ints) -> tuple[int, int]:
-    """The span of the freedoms that a load on a row passes on its way to the root: none, where
-    these are (0, 0)."""
+    """The span of the freedoms between the ends of a row and the root on which it acts; (0, 0) if
+    there are none."""
     ground, passed = len(nodes) - 1, set[int]()
     for one, two in (ends[:2], ends[2:]):
         a, b = (one, two) if one >= 0 else (ground, ground)

@@ -1,4 +1,4 @@
-"""`Clusters`: the bodies of a selection as a run moves them, those that locks hold together as
+"""`Clusters`: the bodies of a selection as simulated, with bodies locked together merged into
 one."""
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ from quirkpy.tables.merge import Merger, merge
 
 
 class Entry(NamedTuple):
-    """A start as a run takes it: the layout of what moves; its rows (n, STATE_WIDTH); the start,
-    all bodies one by one (nb, STATE_WIDTH), and how far projection has moved it, poses and
-    velocities (2,); how clusters lie, if there are any; what kinetic energy [J] projection has
-    taken."""
+    """The start of a run: the layout of the simulated bodies; its rows (n, STATE_WIDTH); the state
+    of all bodies before merging (nb, STATE_WIDTH); the size of the projection onto the joints, of
+    poses and velocities (2,); the merger, if there are clusters; the kinetic energy [J] removed by
+    the projection."""
 
     layout: Layout
     rows: Floats
@@ -45,30 +45,31 @@ class Entry(NamedTuple):
     lost: float = 0.0
 
     def expand(self, states: Floats) -> Floats:
-        """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger stays
-        the last row."""
+        """The states of all bodies (..., nb + 1, STATE_WIDTH) from those of a run; the ledger
+        remains the last row."""
         return states if self.merger is None else expand_rows(self.merger, states)
 
     def contract(self, state: Floats) -> Floats:
-        """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: `expand` undone, but for
-        rounding."""
+        """The state of a run (n + 1, STATE_WIDTH) from that of all bodies: the inverse of `expand`
+        up to rounding."""
         return state if self.merger is None else contract_rows(self.merger, state)
 
     @property
     def mass_ratio(self) -> float:
-        """Mass of all bodies over that of those that the run moves."""
+        """Mass of all bodies over that of the simulated bodies."""
         return 1.0 if self.merger is None else self.merger.mass_ratio
 
     @property
     def standing_energy(self) -> float:
-        """Potential energy [J] of the bodies that the run does not move."""
+        """Potential energy [J] of the bodies that are not simulated."""
         return 0.0 if self.merger is None else self.merger.standing_energy
 
 
 class Clusters:
-    """What moves in runs of a selection; without locks each body is on its own.
+    """The simulated bodies of a selection; without locks each body is separate.
 
-    layout: of all bodies one by one, where it is made already; then no bodies are locked together.
+    layout: the layout of all separate bodies, if it exists already; then no bodies are locked
+    together.
     """
 
     def __init__(self, selection: Selection, layout: Layout | None = None) -> None:
@@ -78,30 +79,30 @@ class Clusters:
 
     @cached_property
     def layout(self) -> Layout:
-        """The layout of all bodies one by one."""
+        """The layout of all separate bodies."""
         return Layout(self.selection)
 
     @cached_property
     def merger(self) -> Merger | None:
-        """How clusters lie, where there are any.  Bodies that move within themselves do so beside
-        each other, however they are locked: then every body stays on its own."""
+        """The geometry of the clusters, if there are any. Bodies with internal speeds are not
+        merged, even if locked: then every body stays separate."""
         return None if self.layout.states.tail else merge(self.selection)
 
     @cached_property
     def merged_layout(self) -> Layout:
-        """The layout of the clusters, each as one body."""
+        """The layout in which each cluster is one body."""
         return self.layout if self.merger is None else Layout(self.merger.selection)
 
     def lend(self) -> AbstractContextManager[Engine]:
-        """An engine of all bodies one by one, for the length of a block."""
+        """An engine of all separate bodies, for the duration of a block."""
         return self.layout.lend()
 
     def enter(self, start: State, projecting: bool) -> Entry:
-        """How a run begins.
+        """Prepare the start of a run.
 
-        A start that misses the locks is projected first, as that of a run without clusters is;
-        where the run does not project, its bodies stay apart.  Rows with which an earlier run has
-        ended are taken as they are."""
+        A start that violates the locks is projected first, as in a run without clusters; if the run
+        does not project, its bodies are not merged. Rows in which an earlier run has ended are used
+        unchanged."""
         self._check_tail(start)
         rows, drift = state_rows(start.r, start.q, start.v, start.omega), np.zeros(2)
         if self.merger is None:
@@ -124,7 +125,7 @@ class Clusters:
         return Entry(self.merged_layout, clusters, rows, drift, merger)
 
     def _check_tail(self, start: State) -> None:
-        """Refuse a start whose tail is that of other bodies."""
+        """Refuse a start whose further coordinates belong to other bodies."""
         given, wanted = start.further.size, self.layout.states.tail
         if given != wanted:
             raise PartError(
@@ -140,8 +141,8 @@ class Clusters:
         )
 
     def _project(self, start: State, rows: Floats) -> tuple[Floats, Floats]:
-        """The start on its joints, and how far it has moved; untouched where that is no more than
-        rounding."""
+        """The start projected onto its joints, and the size of the projection; unchanged where that
+        is only rounding."""
         y, drift = with_ledger(rows), np.zeros(2)
         with self.lend() as e:
             e.turn_to(start.angles)
@@ -153,8 +154,8 @@ class Clusters:
 
 
 def expand_rows(merger: Merger, rows: Floats) -> Floats:
-    """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m rows that are none of
-    these stay last."""
+    """Rows of all bodies (..., nb + m, STATE_WIDTH) from rows of clusters; m further rows stay
+    last."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
     out = zero_rows(len(many), many.shape[1] + nb - n)
     spread(many, merger.cluster, merger.place, merger.turn, n, out)
@@ -162,8 +163,8 @@ def expand_rows(merger: Merger, rows: Floats) -> Floats:
 
 
 def contract_rows(merger: Merger, rows: Floats) -> Floats:
-    """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, as the clusters' leaders
-    have it."""
+    """Rows of clusters (..., n + m, STATE_WIDTH) from rows of all bodies, computed from the leader
+    of each cluster."""
     many, n, nb = as_many(rows), len(merger.leader), len(merger.cluster)
     out = zero_rows(len(many), many.shape[1] + n - nb)
     gather(many, merger.leader, merger.place[merger.leader], nb, out)
@@ -171,14 +172,14 @@ def contract_rows(merger: Merger, rows: Floats) -> Floats:
 
 
 def expands_to(bodies: Floats, clusters: Floats, merger: Merger) -> bool:
-    """Whether rows of clusters are those of all bodies, to the bit."""
+    """Whether rows of clusters expand to given rows of all bodies, bit by bit."""
     fits = clusters.shape == (len(merger.leader), bodies.shape[1])
     return fits and np.array_equal(expand_rows(merger, clusters), bodies)
 
 
 def largest_difference(one: Floats, two: Floats) -> float:
     """The largest difference of two states in rows [m], [rad], [m/s] or [rad/s]; quaternions of
-    either sign are one turn."""
+    either sign are the same rotation."""
     q1, q2 = attitudes_of(one), attitudes_of(two)
     turned = 2.0 * np.minimum(abs(q1 - q2), abs(q1 + q2))
     others = (positions_of, velocities_of, spins_of)

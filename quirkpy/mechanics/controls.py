@@ -1,4 +1,4 @@
-"""`ControlState`: a controller between two of its samples, as states carry it."""
+"""`ControlState`: the part of a state that belongs to a controller, between two of its samples."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ Knots: TypeAlias = tuple[tuple[float, ...], tuple[Any, ...]]
 
 
 class ControlState(NamedTuple):
-    """A controller between two samples: its name; when it took the first [s], None: it begins anew;
-    how many it has taken; its memory; for each of its drives, by name, the knots between which the
-    command goes now; and commands that are on their way, each with the number of its sample."""
+    """A controller between two samples: its name; the time of its first sample [s], None: it starts
+    anew; the number of samples taken; its memory; for each of its drives, by name, the knots
+    between which the command is interpolated now; and delayed commands, each with the number of its
+    sample."""
 
     name: str
     begun: float | None = None
@@ -26,7 +27,8 @@ class ControlState(NamedTuple):
 
 
 def value_between(t: float, times: Floats, values: Floats, held: bool) -> Floats:
-    """What knots say at a time: held from each to the next, or along lines between them."""
+    """The value given by knots at a time: constant from each knot to the next, or linear between
+    them."""
     k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
     if held or k == len(times) - 1 or t < times[0]:
         return np.asarray(values[k])

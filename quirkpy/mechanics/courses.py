@@ -1,4 +1,4 @@
-"""Figures of a whole run at once: energies, and coordinates of joints, at each of its rows."""
+"""Quantities at all rows of a run at once: energies, and coordinates of joints."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection, Tables
 
-#: Rows whose elements are looked at in one call.
+#: Number of rows whose elements are evaluated in one call.
 AT_ONCE = 4096
 
 
 def instants(selection: Selection, t: Floats, states: Floats, angles: Floats) -> Iterator[Instant]:
-    """Each row of a run as the kernels take it, for who must ask Python: t [s] (k,), states
-    (k, nb + 1, STATE_WIDTH), angles [rad] (k, nc)."""
+    """Each row of a run as an `Instant`, for code that must call Python: t [s] (k,), states (k, nb
+    + 1, STATE_WIDTH), angles [rad] (k, nc)."""
     for k, time in enumerate(t.tolist()):
         r, q, v, omega = quantities_of(bodies_of(states[k]))
         yield Instant(selection, time, r, q, v, omega, angles[k])
@@ -68,8 +68,8 @@ def potential_along(selection: Selection, t: Floats, states: Floats, angles: Flo
 def loads_along(
     selection: Selection, which: Ints, t: Floats, states: Floats, angles: Floats
 ) -> tuple[Floats, Floats]:
-    """What some elements of a selection, users' code included, together do to each body at each row
-    (k, nb, 6), and their potential energy [J] (k,)."""
+    """The total load of some elements of a selection, users' code included, on each body at each
+    row (k, nb, 6), and their potential energy [J] (k,)."""
     packed, n = pack(selection.tables), states.shape[1]
     joints = Joints(packed.ends, packed.coordinates, np.zeros(angles.shape[1]))
     wrenches, found = zero_vectors(len(t), n), np.zeros((len(t), len(which)))

@@ -6,12 +6,12 @@ from typing import Any
 
 
 class DirectCall:
-    """Machine code of a kernel, called without asking again for the types of its arguments.
+    """Machine code of a kernel, called without repeating the check of argument types.
 
     Numba compares the types of all arguments at every call; for the sixty arrays of a model, its
-    scratch and a run this takes 9 us, and the call itself 1 us.  Here the first call goes through
-    numba, which compiles the kernel or reads it, and all later ones to the machine code that it
-    has found.
+    scratch and a run this takes 9 us, and the call itself 1 us. Here the first call goes through
+    numba, which compiles the kernel or reads it from the cache; later calls go directly to the
+    machine code.
 
     Only for call sites at which the package makes every argument itself, so that the types cannot
     vary: nothing checks them (`tests/contracts/test_direct_calls.py` does).  Where compilation is

@@ -1,5 +1,5 @@
-"""`Layout`: a selection made ready for the compiled evaluator; `Engine`: that and memory to work
-in, lent by it."""
+"""`Layout`: a selection prepared for the compiled evaluator; `Engine`: a layout with working
+memory, lent by it."""
 
 from __future__ import annotations
 
@@ -58,18 +58,18 @@ EVALUATE = DirectCall(evaluate)
 
 
 class Layout:
-    """A selection as the compiled evaluator takes it: its numbers, tree, islands and stops, and who
-    works with them.
+    """A selection in the form of the compiled evaluator: its numbers, tree, islands and stops, and
+    a pool of engines.
 
-    Anybody may read it at any time, its `model` above all, which nothing writes to.  What changes
-    while accelerations are computed is in engines, and `lend` alone gives one, to one user at a
-    time: runs, questions within runs, and threads never meet in one.
+    Its data, above all its `model`, are constant and may be read from any thread. What changes
+    while accelerations are computed is in engines; `lend` gives an engine to one user at a time, so
+    that runs, queries during runs, and threads never share one.
 
-    tree: the spanning tree, and the rows that close its loops; solved: the one by which
-    accelerations are computed, the same; or bodies that are all free, and merged, where loops are
-    many: then all joints are rows; memory: how many numbers that needs.
+    tree: the spanning tree, and the rows that close its loops; solved: the tree by which
+    accelerations are computed: the same one or, where loops are many, one in which all bodies are
+    free and merged and all joints are rows; memory: the storage that it needs.
 
-    states: where everything stands in states; None: every body has six speeds, and no more."""
+    states: offsets within states; None: every body has six speeds, and no more."""
 
     def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
@@ -85,20 +85,19 @@ class Layout:
         self._idle: list[Engine] = []
 
     def lend(self) -> Loan:
-        """An engine that nobody else uses, in the state of a new one, until the end of the
-        block."""
+        """An engine in its initial state, for exclusive use until the end of the block."""
         return Loan(self)
 
     def on(self, selection: Selection) -> Layout:
-        """A layout for a selection that differs in the numbers of its tables alone; it shares
-        the tree, and the engines."""
+        """A layout for a selection that differs only in the numbers of its tables; it shares the
+        tree and the engines."""
         out = copy(self)
         out.selection = selection
         return out
 
     @cached_property
     def model(self) -> Model:
-        """All arrays that every engine reads and none changes."""
+        """All arrays that every engine reads and none writes."""
         p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
         return Model(
             self.solved, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
@@ -107,13 +106,12 @@ class Layout:
 
     @cached_property
     def labels(self) -> tuple[str, ...]:
-        """A label for each bound that acts: the name of the stop or of the joint that it belongs
-        to, and which side."""
+        """A label for each active bound: the name of its stop or joint, and which side."""
         return stop_labels(self.selection, self.stops)
 
     @cached_property
     def bounding(self) -> Bools:
-        """Which of the stops bound their coordinates: all but latches (ns,)."""
+        """Which of the stops are bounds of their coordinates: all but latches (ns,)."""
         return np.asarray(self.stops.numbers[:, LATCH] == 0.0)
 
     @cached_property
@@ -122,7 +120,8 @@ class Layout:
         return latch_labels(self.selection, self.stops)
 
     def loop(self, k: int) -> tuple[str, ...]:
-        """The joints of the loop that closing row k closes, its own first; none for k = -1."""
+        """The joints of the loop that closing row k closes, the row's own joint first; none for k =
+        -1."""
         if k < 0:
             return ()
         t, nodes = self.selection.tables, self.tree.nodes
@@ -131,7 +130,7 @@ class Layout:
         if self.memory:
             return tuple(t.joint_names[j] for j in shortest_loop(own, self.selection, self.packed))
         carriers = [own]
-        while a != b:  # the deeper one goes up
+        while a != b:  # move up from the deeper body
             if nodes[a, PLACE] < nodes[b, PLACE]:
                 a, b = b, a
             carriers.append(nodes[a, CARRIER])
@@ -147,8 +146,8 @@ def rigid_states(bodies: int) -> StateLayout:
 
 
 class Loan:
-    """The block for which an engine is lent; a class, for what writes it with `yield` takes longer
-    than some questions."""
+    """The block for which an engine is lent; a class, as a generator with `yield` takes longer than
+    some queries."""
 
     __slots__ = ("engine", "layout")
 
@@ -157,7 +156,7 @@ class Loan:
 
     def __enter__(self) -> Engine:
         try:
-            self.engine = self.layout._idle.pop()  # of two threads one gets it
+            self.engine = self.layout._idle.pop()  # thread-safe: pop gives an engine to one thread
         except IndexError:
             self.engine = Engine(self.layout)
         self.engine.begin_anew(self.layout.selection)
@@ -171,9 +170,9 @@ class Engine:
     """Accelerations of one selection by the compiled recursion, in memory of its own; see
     `Layout.lend`.
 
-    Its `conditions` are the time, angles, stops that hold, and how rows are closed: given to the
-    kernels beside the model, and set by the methods here; kernels that make a run go on change them
-    as it does."""
+    Its `conditions` are the time, angles, stops that hold, and the parameters of closing rows:
+    passed to the kernels beside the model, and set by the methods here; kernels that continue a run
+    update them."""
 
     def __init__(self, layout: Layout) -> None:
         selection, tree = layout.selection, layout.solved
@@ -201,8 +200,8 @@ class Engine:
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
     def begin_anew(self, selection: Selection) -> None:
-        """Forget the last user: angles, stops that hold, how loops are closed, and errors in
-        Python."""
+        """Reset the conditions of the last user: angles, stops that hold, parameters of closing
+        rows, and errors in Python."""
         self.selection = selection
         begin_anew(self.conditions, PIVOT)
         self.scratch.report[:] = 0.0
@@ -223,40 +222,43 @@ class Engine:
         return out
 
     def all_accelerations(self, at: Instant) -> Floats:
-        """The rates of all speeds, the further ones last: flat, as `StateLayout` has it."""
+        """The rates of all speeds, the further ones last, as a flat vector in the order of
+        `StateLayout`."""
         out = self.accelerations(at)
         return self.states.vector(out, self.states.speeds_in(self.scratch.tail[1]))
 
     def hold(self, labels: Iterable[str]) -> None:
-        """Let the named stops hold, and no others."""
+        """Set the stops that hold, by name; all others are released."""
         if self.labels:
             held = set(labels)
             self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
 
     def hold_those(self, holding: Bools) -> None:
-        """Let stops hold as numbers say (ns,), and no others; nothing is decided of them."""
+        """Set the stops that hold by a mask (ns,), without the check whether they would be
+        released."""
         self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
 
     def stand_at(self, further: Floats) -> None:
-        """The further coordinates and speeds of what is asked about bodies alone."""
+        """Set the further coordinates and speeds for evaluations from bodies alone."""
         self.scratch.tail[0] = further
 
     def turn_to(self, angles: Floats) -> None:
-        """Take the angles of joints next to these."""
+        """Set the reference angles of joints."""
         self.conditions.near[:] = angles
 
     def set_time(self, t: float) -> None:
-        """Set the time t [s] of all that is evaluated without a time of its own."""
+        """Set the time t [s] of evaluations without a time of their own."""
         self.conditions.control[TIME] = t
 
     def close_rows_by(self, pivot: float, of_gap: float, of_slip: float) -> None:
-        """The pivot of closing rows, and Baumgarte's gains."""
+        """Set the pivot of closing rows, and Baumgarte's gains."""
         control = self.conditions.control
         control[PIVOT_USED], control[OF_GAP], control[OF_SLIP] = pivot, of_gap, of_slip
 
 
 def room_for_loops(layout: Layout) -> tuple[Floats, Ints]:
-    """Memory for closing loops: innovations and their spans, or that of merging and the blocks."""
+    """Memory for closing loops: innovations and their spans, or memory for merging with its
+    blocks."""
     tree, m = layout.solved, len(layout.solved.loops)
     if layout.memory:
         blocks = len(tree.nodes) + int(tree.merges[0, FIRST_ROW])
@@ -275,7 +277,7 @@ def closing_rows_of(selection: Selection, packed: Packed) -> Ints:
 
 def shortest_loop(joint: int, selection: Selection, packed: Packed) -> list[int]:
     """The fewest active joints that close a loop with this one, itself first; alone, where it is in
-    none.  Of loops through the ground all joints to it are at one place."""
+    none. All joints to the ground meet in one node."""
     ends = {int(j): packed.carriers[j, [BODY1, BODY2]].tolist() for j in selection.joints}
     start, goal = ends.pop(joint)
     way: dict[int, list[int]] = {start: [joint]}

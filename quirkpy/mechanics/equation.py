@@ -1,10 +1,10 @@
-"""The fundamental equation of constrained motion, twice.
+"""The fundamental equation of constrained motion, by two methods.
 
 `literal` is the Udwadia-Phohomsiri equation as printed (Proc. R. Soc. A 462, 2097, 2006; eq. (14)
 of Shoer and Peck's QuIRK paper), over the accelerations of positions and quaternions, with a mass
-matrix that is singular by nature.  It is the reference that every other evaluator is judged by.
-`dense` solves the same problem, Gauss's principle, over mass-centre and angular accelerations by
-the null space of the constraints.
+matrix that is singular by construction. It is the reference for all other evaluators. `dense`
+solves the same problem, Gauss's principle, over mass-centre and angular accelerations by the null
+space of the constraints.
 
 Letters follow the papers: M, F, A, b, T (docs/notation.md gives units and shapes).
 """
@@ -30,19 +30,19 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import ConstraintRows, Instant
 from quirkpy.parts.part import PartError
 
-#: A column is named as undetermined where it has more than this share of the largest entry of a
+#: A column is named as undetermined if it has more than this share of the largest entry of a
 #: direction [1].
 INVOLVED = 1e-3
 #: Rank of the constraints: a singular value of the row-normalised, mass-weighted A below this
-#: (relative to the largest) is redundancy.  It lies far above the drift that rows carry (1e-9 in
-#: Runge-Kutta stages, 1e-7 at worst), so that redundant rows cannot pose as independent, and far
+#: (relative to the largest) counts as redundancy. It lies far above the drift of rows (1e-9 in
+#: Runge-Kutta stages, 1e-7 at worst), so that redundant rows do not appear independent, and far
 #: below the smallest true value.
 ROW_CUT = 1e-6
 #: Rank of [(1 - A+ A) M; A], which has full column rank in every well-posed system: only rounding
 #: is below this.
 MASS_CUT = 1e-13
-#: Masses further apart than this take no part in the rank: a row answers to a load by the lightest
-#: that it moves.
+#: For mass ratios beyond this the rank is computed without masses: the response of a row to a load
+#: is dominated by the lightest body that it moves.
 UNEVEN = 1e3
 
 
@@ -58,7 +58,7 @@ class Matrices(NamedTuple):
 
 class Solution(NamedTuple):
     """acceleration: v-dot in N and omega-dot in body axes (nb, 6); multipliers: least-norm, one per
-    row (m,); constraint_wrench: what the joints do to each body, force in N and torque in body axes
+    row (m,); constraint_wrench: load of the joints on each body, force in N and torque in body axes
     (nb, 6)."""
 
     acceleration: Floats
@@ -124,12 +124,12 @@ def literal(
     """Accelerations by Udwadia and Phohomsiri, eq. (14):  x'' = [(1 - A+ A) M; A]+ [F; b].
 
     Both pseudoinverses have a cut of their own: A+ the coarse `row_cut` on row-normalised A, the
-    outer one the fine `mass_cut`.  metric: a symmetric positive matrix W in whose coordinates y =
-    W^(1/2) x the equation is evaluated, so that metres, radians and kilograms do not meet in one
-    singular value decomposition; None: as printed.  F enters as (1 - A+ A) F: the rest of it is
-    orthogonal to all columns of (1 - A+ A) M and changes nothing, except that as a residual it
-    would make rounding grow with the square of the condition number.  Raises
-    `UndeterminedAcceleration` with the columns where [M; A] is rank-deficient."""
+    outer one the fine `mass_cut`. metric: a symmetric positive matrix W in whose coordinates y =
+    W^(1/2) x the equation is evaluated, so that the singular value decomposition does not mix
+    metres, radians and kilograms; None: as printed. F enters as (1 - A+ A) F: the remainder is
+    orthogonal to all columns of (1 - A+ A) M and changes nothing, but as a residual it would make
+    rounding grow with the square of the condition number. Raises `UndeterminedAcceleration` with
+    the columns where [M; A] is rank-deficient."""
     n = len(F)
     back = np.eye(n) if metric is None else inverse_root(metric)  # x = back y
     A_y, b_y = normalise_rows(A @ back, b)
@@ -159,8 +159,8 @@ def solve_literal(at: Instant) -> Solution:
 
 
 def _refuse_lost_moments(at: Instant) -> None:
-    """T' I T holds the moments of a body to the rounding of the largest: one far smaller is not in
-    it."""
+    """T' I T represents the moments of a body to the rounding of the largest; refuse a body with a
+    far smaller one, which would be lost."""
     moments = np.linalg.eigvalsh(at.selection.tables.body_inertia)
     lost = np.flatnonzero(moments[:, 0] < MASS_CUT * moments[:, 2])
     if lost.size:
@@ -168,8 +168,8 @@ def _refuse_lost_moments(at: Instant) -> None:
 
 
 def _complete(M: Floats, at: Instant) -> Floats:
-    """M with the missing inertia along each quaternion filled in: the metric of kinetic energy,
-    made regular."""
+    """M with the missing inertia along each quaternion added, so that it is regular: the metric of
+    kinetic energy."""
     out = M.copy()
     for k, inertia in enumerate(at.selection.tables.body_inertia):
         q = slice(7 * k + 3, 7 * k + 7)
@@ -213,9 +213,9 @@ def mass_roots(at: Instant) -> tuple[Floats, Floats]:
 
 class Decomposition(NamedTuple):
     """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the
-    row norms; smallest: the smallest singular value that counts, 1 where none does.  Where masses
-    are `UNEVEN` rows are of length one without masses, which then say nothing about rank, U and
-    smallest."""
+    row norms; smallest: the smallest non-zero singular value, 1 where there is none. Where masses
+    are `UNEVEN` rows are normalised without masses, and rank, U and smallest do not depend on
+    masses."""
 
     U: Floats
     sigma: Floats
@@ -245,9 +245,9 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
-    """The decomposition for masses that are far apart: independent rows are found as if all masses
-    were one, so that the large accelerations of light bodies do not hide what a row asks of the
-    others; then A over these rows."""
+    """The decomposition for masses that are far apart: independent rows are found with all masses
+    equal, so that the large accelerations of light bodies do not hide the parts of a row that
+    belong to others; then A over these rows."""
     tables = at.selection.tables
     gyration = np.sqrt(np.trace(tables.body_inertia, axis1=1, axis2=2) / (3.0 * tables.body_mass))
     lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])
@@ -262,7 +262,7 @@ def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decompositi
 
 
 def _over_bodies(J: Floats, blocks: Floats) -> Floats:
-    """J (m, 6 nb) times a matrix for each body (nb, 6, 6)."""
+    """J (m, 6 nb) times a block-diagonal matrix, one block for each body (nb, 6, 6)."""
     return flat(np.einsum("mni,nij->mnj", by_body(J), blocks))
 
 
@@ -289,7 +289,7 @@ def solve_dense(at: Instant) -> Solution:
 
 
 def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = None) -> Solution:
-    """Add the constraint forces M a - F, and the least-norm multipliers that make them."""
+    """Add the constraint forces M a - F, and the least-norm multipliers that produce them."""
     tables = at.selection.tables
     inertial = np.hstack([
         tables.body_mass[:, None] * linear_of(acceleration),
@@ -338,7 +338,7 @@ def inverse_root(W: Floats) -> Floats:
 
 
 def _columns(directions: Floats) -> tuple[int, ...]:
-    """The columns that take part in the given directions."""
+    """The columns with large entries in the given directions."""
     if not len(directions):
         return ()
     size = abs(directions) / abs(directions).max(axis=1, keepdims=True)

@@ -1,4 +1,4 @@
-"""What joints and stops do along a run: their loads at each of its rows."""
+"""Loads of joints and stops at each row of a run."""
 
 from __future__ import annotations
 
@@ -43,8 +43,8 @@ from quirkpy.tables.tables import CALLBACK, RELATION_ROW, Selection, Tables
 
 
 class Found(NamedTuple):
-    """Multipliers (k, m + ns), what they do to the bodies of their rows (k, m + ns, 4, 6),
-    residuals of the rows of joints (k, m), whether the multipliers are sure (k,)."""
+    """Multipliers (k, m + ns), their loads on the bodies of their rows (k, m + ns, 4, 6), residuals
+    of the rows of joints (k, m), whether the multipliers are unique (k,)."""
 
     multipliers: Floats
     wrenches: Floats
@@ -56,8 +56,8 @@ class Holders:
     """Loads of joints and stops of a selection at rows of a run: t [s] (k,), states (k, nb + 1,
     STATE_WIDTH), angles [rad] (k, nc), which stops hold (k, ns) and their labels.
 
-    All rows are asked in one compiled pass; those where rows of joints depend on each other, and
-    systems with joints or forces in Python, state by state."""
+    All rows are evaluated in one compiled pass; rows of the run with redundant joints, and systems
+    with joints or forces in Python, state by state."""
 
     def __init__(
         self, selection: Selection, t: Floats, states: Floats, angles: Floats, held: Bools,
@@ -132,7 +132,7 @@ class Holders:
         return out
 
     def _on_second_body(self, j: int) -> Floats:
-        """What a joint does to its second body, about the mass centre (k, 6)."""
+        """The load of a joint on its second body, about the mass centre (k, 6)."""
         t, rows = self.tables, self.selection.rows
         out = np.zeros((len(self.t), WRENCH))
         for i in np.flatnonzero(t.row_joint[rows] == j):
@@ -143,8 +143,8 @@ class Holders:
         return out
 
     def _second(self, row: int, j: int) -> int:
-        """Which end of a row is the second body of its joint; a coupling of two joints counts for
-        the one it names first."""
+        """Which end of a row is the second body of its joint; a coupling of two joints counts with
+        the joint that it names first."""
         t, joint = self.tables, self.tables.joints[j]
         if t.row_kind[row] != RELATION_ROW or not isinstance(joint, Coupling):
             return 1
@@ -152,7 +152,7 @@ class Holders:
         return 1 if joint.first.name == first else ENDS - 1
 
     def _in_both_axes(self, j: int, wrench: Floats) -> Floats:
-        """A load about the mass centre of a joint's second body, at its site."""
+        """A load about the mass centre of a joint's second body, transferred to its site."""
         t = self.tables
         which = np.array([t.joint_site1[j], t.joint_site2[j]])
         sites = sites_along(bodies_of(self.states), which, self.packed.sites)
@@ -171,8 +171,8 @@ class Holders:
 
     # --- stops ------------------------------------------------------------------------------------
     def press(self, name: str) -> Floats:
-        """How hard coordinates press on the bounds of a stop, or on that of a rope [N m] or [N]
-        (k,); zero where it does not hold."""
+        """The generalized force with which coordinates press on the bounds of a stop, or of a rope
+        [N m] or [N] (k,); zero where it does not hold."""
         m = len(self.selection.rows)
         mine = np.array([m + s for s, n in enumerate(stop_names(self.selection)) if n == name])
         if not len(mine):
@@ -192,7 +192,7 @@ class Holders:
         return {}
 
     def _reactions(self, k: int) -> dict[str, dict[str, analysis.Reaction]]:
-        """All reactions of one row, in N and in the axes of joints."""
+        """All reactions at one row, in N and in the axes of joints."""
         if k not in self._known:
             labels = stop_labels(self.selection, self.stops)
             held = tuple(label for label, on in zip(labels, self.held[k], strict=True) if on)

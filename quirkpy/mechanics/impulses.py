@@ -14,7 +14,7 @@ from quirkpy.mechanics.instant import Instant
 
 
 class Impulse(NamedTuple):
-    """What a joint does to a body in an impact: a force impulse [N s], and a couple impulse about
+    """The impulse of a joint on a body in an impact: force impulse [N s], and couple impulse about
     its mass centre [N m s], both in N (3,)."""
 
     force: Floats
@@ -22,12 +22,13 @@ class Impulse(NamedTuple):
 
 
 class Impact(NamedTuple):
-    """The part of a joint, or of a stop that holds, in an impact: time [s], its name, its impulse
-    on each moving body, and the kinetic energy that it takes [J]; below zero where it gives some.
+    """The contribution of a joint, or of a stop that holds, to an impact: time [s], its name, its
+    impulse on each moving body, and the kinetic energy that it removes [J]; negative where it adds
+    some.
 
-    The impulses of all that take part at one time add up to what the momenta of each body change,
-    and what they take to what its kinetic energy does.  Where joints are redundant, theirs are the
-    least of many."""
+    The impulses of all joints and stops at one time add up to the change of momentum of each body,
+    and the energies to the loss of kinetic energy. Where joints are redundant, theirs are the
+    least-norm solution."""
 
     t: float
     joint: str
@@ -43,8 +44,8 @@ class Shock(NamedTuple):
 
 
 def impacts(at: Instant, v: Floats, omega: Floats) -> tuple[Impact, ...]:
-    """Who does what in an impact; at: just after it, with the stops that took part; v in N, omega
-    in body axes (nb, 3): just before."""
+    """The contributions of joints and stops to an impact; at: just after it, with the stops that
+    took part; v in N, omega in body axes (nb, 3): just before."""
     inertia, mass = at.selection.tables.body_inertia, at.selection.tables.body_mass
     spun = np.einsum("nij,nj->ni", inertia, at.omega - omega)
     found = holds(at, multipliers_of(at, vectors_from(mass[:, None] * (at.v - v), spun)))

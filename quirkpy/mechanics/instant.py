@@ -1,5 +1,5 @@
-"""`Instant`: a selection at one state; hands its arrays to the kernels, and to users' Python what
-it asks for."""
+"""`Instant`: a selection at one state; gives its arrays to the kernels, and kinematics to users'
+Python code."""
 
 from __future__ import annotations
 
@@ -52,9 +52,9 @@ class ConstraintRows(NamedTuple):
     """Constraint rows over u = (v1, w1, v2, w2) of the two bodies of each row, all in N.
 
     phi: residual [m], [rad] or [1] (m,); rate: its explicit time derivative (m,); jacobian (m, 12);
-    gamma: what the accelerations must supply, jacobian du/dt = gamma (m,); body1, body2: rows of
-    the bodies, nb for the ground (m,). second, body3, body4: the same for rows that act on two
-    joints; zero for others, and their bodies the ground."""
+    gamma: the right-hand side of the acceleration equations, jacobian du/dt = gamma (m,); body1,
+    body2: rows of the bodies, nb for the ground (m,). second, body3, body4: the corresponding
+    columns and bodies for rows that act on two joints; zero and the ground for others."""
 
     phi: Floats
     rate: Floats
@@ -68,8 +68,8 @@ class ConstraintRows(NamedTuple):
 
 
 class Held(NamedTuple):
-    """A stop that holds: its name, or that of the joint that it belongs to; its joint, and whether
-    that is where it comes from; whether it is a latch, which holds in both senses."""
+    """A stop that holds: its name, or that of its joint; its joint, and whether the stop is part of
+    the joint; whether it is a latch, which holds in both senses."""
 
     name: str
     joint: int
@@ -78,9 +78,9 @@ class Held(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """wrench: applied to each moving body, about its mass centre in N (nb, 6); potential: energy of
-    each element (n,); power of the forces that no potential accounts for: put in by loads, taken
-    out by dampers (2,)."""
+    """wrench: load on each moving body, about its mass centre in N (nb, 6); potential: energy of
+    each element (n,); power of the forces without a potential: delivered by loads, dissipated by
+    dampers (2,)."""
 
     wrench: Floats
     potential: Floats
@@ -90,8 +90,8 @@ class Loads(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Instant:
     """A selection at one state: t [s]; r (nb, 3), q (nb, 4), v (nb, 3) in N; omega (nb, 3) in body
-    axes; near: the angle [rad] next to which that of each coordinate is taken (nc,); held: labels
-    of the stops that hold; further: the tail of the state."""
+    axes; near: the reference angle [rad] of each coordinate, which fixes its whole turns (nc,);
+    held: labels of the stops that hold; further: the tail of the state."""
 
     selection: Selection
     t: float
@@ -136,12 +136,12 @@ class Instant:
 
     @cached_property
     def users(self) -> Users:
-        """What users' own parts say."""
+        """Data of users' own parts."""
         return Users(self.selection, self.t, self.frames, self.near)
 
     @property
     def view(self) -> MotionView:
-        """The kinematics as a user's own force or joint sees them."""
+        """The kinematics in the interface of users' own forces and joints."""
         return self.users.view
 
     @cached_property
@@ -173,8 +173,8 @@ class Instant:
         ]
 
     def _stop_rows(self) -> ConstraintRows:
-        """How far from its stop each held coordinate is, positive on the free side: multipliers of
-        stops that are pressed on are positive too."""
+        """Rows of the stops that hold: the distance of each held coordinate from its stop, positive
+        on the free side, so that multipliers of stops that are pressed on are positive."""
         packed, nb = pack(self.selection.tables), self.selection.tables.n_bodies
         stops, one, two = stops_of(self.selection, packed)
         which = np.array([k for k, _ in self._holding])
@@ -231,8 +231,7 @@ class Instant:
 
     @cached_property
     def loads(self) -> Loads:
-        """Applied loads of the active forces (constraint forces and gyroscopic terms are not among
-        them)."""
+        """Loads of the active forces, without constraint forces and gyroscopic terms."""
         s, t = self.selection, self.selection.tables
         wrench, potential, power = (
             zero_vectors(t.n_bodies + 1),

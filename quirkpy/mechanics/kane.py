@@ -2,14 +2,14 @@
 with loops closed at cut joints as by D. P. Madonna; equation numbers are his.
 
 Generalised speeds u belong to the joints of the spanning tree; the rows of all other joints close
-its loops: C u' = beta.  As many of the speeds as these rows have rank are dependent,
-u_D' = A u_I' + b, and Kane's equations then need no multipliers:
+its loops: C u' = beta. The number of dependent speeds is the rank of these rows, u_D' = A u_I' + b,
+and Kane's equations then need no multipliers:
 
     [A_1; A_2 M] u' = [b; A_2 F],   A_1 = [1 -A],  A_2 = [A' 1]   over u = (u_D, u_I).
 
-Which speeds depend is found by pivoting, anew at each evaluation: the pivots leave a speed
-independent before C_D of eq. (13) becomes singular, as it does at the dead points of a crank whose
-choice is fixed.  Redundant rows end the pivoting.
+The dependent speeds are found by pivoting, anew at each evaluation, so that C_D of eq. (13) never
+becomes singular, as it does at the dead points of a crank if the choice is fixed. Redundant rows
+end the pivoting.
 """
 
 from __future__ import annotations
@@ -38,8 +38,8 @@ from quirkpy.mechanics.instant import Instant
 
 
 class TreeJoint(NamedTuple):
-    """A body and the rows of the joint that carries it (m,).  Their columns at the body are U sigma
-    V': (m, rank), (rank,), (6, rank); free: the directions they leave to it (freedoms, 6)."""
+    """A body and the rows of the joint to its parent (m,). Their columns at the body are U sigma
+    V': (m, rank), (rank,), (6, rank); free: the directions that they leave free (freedoms, 6)."""
 
     body: int
     rows: Ints
@@ -50,10 +50,10 @@ class TreeJoint(NamedTuple):
 
 
 class SpeedForm(NamedTuple):
-    """Accelerations of all bodies by those of the generalised speeds, u' @ partial + bias, in units
-    of kinetic energy, M^(1/2) (v', omega').  partial: partial velocities, of length one (n, 6 nb);
-    bias (6 nb,).  J (m, 6 nb), gamma (m,): the rows in the same units, of length one; norms: what
-    they were divided by (m,); loops: numbers of those that close loops."""
+    """Accelerations of all bodies in terms of those of the generalised speeds, u' @ partial + bias,
+    in units of kinetic energy, M^(1/2) (v', omega'). partial: partial velocities, of length one (n,
+    6 nb); bias (6 nb,). J (m, 6 nb), gamma (m,): the rows in the same units, of length one; norms:
+    their lengths before (m,); loops: numbers of those that close loops."""
 
     tree: tuple[TreeJoint, ...]
     partial: Floats
@@ -97,7 +97,7 @@ def _independent_rows(form: SpeedForm, partition: Partition) -> int:
 
 # --- generalised speeds ---------------------------------------------------------------------------
 def speed_form(at: Instant) -> SpeedForm:
-    """The generalised speeds of the spanning tree: for each body, its freedoms beside its
+    """The generalised speeds of the spanning tree: for each body, its freedoms relative to its
     parent."""
     _, back = mass_roots(at)
     J = flat(np.einsum("mni,nij->mnj", by_body(constraint_matrix(at)), back))
@@ -119,11 +119,11 @@ def speed_form(at: Instant) -> SpeedForm:
 
 
 def _tree_joints_of(at: Instant, J: Floats) -> tuple[tuple[TreeJoint, ...], Ints]:
-    """All bodies with what carries them, parents first; and the rows left to close loops."""
+    """All bodies with the joints to their parents, parents first; and the rows that close loops."""
     s, packed = at.selection, pack(at.selection.tables)
     nodes = tree_of(s, packed)[0].nodes
     carriers, order = nodes[:-1, CARRIER], nodes[:-1, ORDER]
-    joint = np.full(len(J), -1)  # stops that hold stay so: no joint's own rows
+    joint = np.full(len(J), -1)  # stops that hold stay -1: they are not rows of a joint
     joint[: len(s.rows)] = packed.rows.what[s.rows, ROW_JOINT]
     tree = tuple(
         _tree_joint(b, np.flatnonzero((joint == carriers[b]) & (joint >= 0)), J)
@@ -140,8 +140,8 @@ def _tree_joint(body: int, rows: Ints, J: Floats) -> TreeJoint:
 
 # --- dependent and independent speeds -------------------------------------------------------------
 def partition_of(form: SpeedForm) -> Partition:
-    """Dependent are the speeds that pivots choose, each in units of the kinetic energy that it
-    gives to the whole: A = -C_D^-1 C_I of eq. (13) then has small entries."""
+    """The dependent speeds are chosen by pivoting, with each speed in units of the kinetic energy
+    that it gives to the system: then A = -C_D^-1 C_I of eq. (13) has small entries."""
     J, n = form.J[form.loops], len(form.partial)
     C, beta = J @ form.partial.T, form.gamma[form.loops] - J @ form.bias
     if not C.size:
@@ -182,7 +182,7 @@ def speed_rates(form: SpeedForm, partition: Partition, applied: Floats) -> Float
 def reactions_of(form: SpeedForm, partition: Partition, constraint: Floats) -> Floats:
     """Multipliers of all rows (m,): of those that close loops from the dependent speeds, C_D'
     lambda = F_cr of eq. (10); then of the joints of the tree, from its ends to its roots.
-    constraint: what all joints do to all bodies, in units of kinetic energy (6 nb,)."""
+    constraint: total load of all joints on all bodies, in units of kinetic energy (6 nb,)."""
     multipliers = np.zeros(len(form.gamma))
     on_dependent = form.partial[partition.dependent] @ constraint
     multipliers[form.loops] = partition.Q @ solve_triangular(partition.R, on_dependent, trans="T")

@@ -1,4 +1,5 @@
-"""Locks that hold two bodies as they stand: where their first sites are, in states and tables."""
+"""Locks that hold two bodies in their present relative pose: their first sites, in states and
+tables."""
 
 from __future__ import annotations
 
@@ -11,9 +12,8 @@ from quirkpy.tables.vary import with_first_sites
 
 
 def hold_here(tables: Tables, state: State) -> tuple[Tables, State]:
-    """Tables and a state in which each lock that acts, and holds as it finds things (`Fixed.here`),
-    does so: as the state remembers, or else as its bodies stand in it.  Its first site is put where
-    the second one is."""
+    """Tables and a state for locks with `Fixed.here`: each active one holds the relative pose that
+    is stored in the state, or else the present one. Its first site is placed at the second one."""
     selection = state.selection
     assert selection is not None
     held = dict(state.here)
@@ -28,8 +28,8 @@ def hold_here(tables: Tables, state: State) -> tuple[Tables, State]:
 
 
 def first_site(state: State, j: int) -> tuple[float, ...]:
-    """Point [m] and axes, in those of its first body, of the frame that the second site of joint j
-    is in (12 numbers)."""
+    """Point [m] and axes, relative to its first body, of the frame of the second site of joint j
+    (12 numbers)."""
     at = state.instant()
     t, rows = at.selection.tables, at.sites.rows
     body, there = int(t.site_body[t.joint_site1[j]]), rows[t.joint_site2[j]]

@@ -1,8 +1,8 @@
-"""What can be measured of a system, by name: the one list that runs, tables, events and linear
-models ask.
+"""Measurable quantities of a system by name: the one list used by runs, tables, events and linear
+models.
 
-A name is that of the whole ("centre_of_mass"), or of a part and of what it has ("hinge.angle",
-"arm.position"), and behind it perhaps of a component ("arm.position.z")."""
+A name is that of the whole system ("centre_of_mass"), or of a part and its quantity ("hinge.angle",
+"arm.position"), optionally followed by a component ("arm.position.z")."""
 
 from __future__ import annotations
 
@@ -61,7 +61,7 @@ XYZ = "x", "y", "z"
 WXYZ = "w", "x", "y", "z"
 WRENCH_PARTS = tuple(f"{what}.{axis}" for what in ("force", "torque") for axis in XYZ)
 INERTIA_PARTS = tuple(a + b for a in XYZ for b in XYZ)
-#: So many names are offered where one is not known.
+#: Number of similar names offered for an unknown one.
 OFFERED = 3
 
 
@@ -84,15 +84,15 @@ class Portion:
 
     @cached_property
     def holders(self) -> Holders:
-        """What joints and stops do along it."""
+        """The loads of joints and stops along it."""
         return Holders(self.selection, self.t, self.states, self.angles, self.held, self.labels)
 
 
 class Measure(NamedTuple):
-    """Something that can be measured: its unit; what it is at each row of a stretch (k, ...); names
-    of its components, none of a plain number; the shape that they have; a line for each of them
-    that compiled code can measure at one state; whether it depends on what acts; and whether it
-    answers to loads at once, as reactions do."""
+    """A measurable quantity: its unit; a function for its values at each row of a motion (k, ...);
+    names of its components, none for a plain number; their shape; a line for each component that
+    compiled code can evaluate at one state; whether it depends on the active parts; and whether it
+    responds to loads immediately, as reactions do."""
 
     unit: str
     along: Callable[[Portion], Floats]
@@ -103,7 +103,7 @@ class Measure(NamedTuple):
     at_once: bool = False
 
     def component(self, part: str) -> Measure:
-        """One number of it."""
+        """One component of it."""
         k = self.parts.index(part)
         return Measure(
             self.unit, lambda at: self.along(at).reshape(len(at.t), -1)[:, k],
@@ -115,7 +115,7 @@ _made: WeakKeyDictionary[Tables, dict[str, Measure]] = WeakKeyDictionary()
 
 
 def measures_in(tables: Tables) -> dict[str, Measure]:
-    """All that can be measured of a system, by name, made once."""
+    """All measurable quantities of a system, by name, made once."""
     made = _made.get(tables)
     if made is None:
         made = _made[tables] = dict(
@@ -126,7 +126,7 @@ def measures_in(tables: Tables) -> dict[str, Measure]:
 
 
 def measure_of(who: str, tables: Tables, name: object) -> Measure:
-    """The measure of a name; refused with the nearest ones where there is none."""
+    """The measure with a given name; an error with similar names where there is none."""
     known = measures_in(tables)
     if isinstance(name, str):
         if name in known:
@@ -139,13 +139,13 @@ def measure_of(who: str, tables: Tables, name: object) -> Measure:
 
 
 def has_part_acting(selection: Selection, name: str) -> bool:
-    """Whether a force acts of which a name measures something."""
+    """Whether a name measures a quantity of an active force."""
     names = selection.tables.force_names
     return any(name.startswith(f"{names[f]}.") for f in selection.forces)
 
 
 def unknown_measure(tables: Tables, name: object) -> str:
-    """The end of a sentence about a name that is none of a measure."""
+    """The end of an error message for a name that is no measure."""
     known = measures_in(tables)
     names = [*known, *(f"{whole}.{part}" for whole, m in known.items() for part in m.parts)]
     near = difflib.get_close_matches(str(name), names, OFFERED, 0.5)
@@ -220,7 +220,7 @@ def _of_body(k: int, view: Callable[[Floats], Floats], at: Portion) -> Floats:
 
 
 def _of_sites(tables: Tables) -> Iterator[tuple[str, Measure]]:
-    """Sites of which parts are made, by body and name; of several of one name the first."""
+    """Sites at which parts act, by body and name; of several with equal names the first."""
     found: dict[str, Site] = {}
     for part in (*tables.joints, *tables.forces, *tables.sensors):
         for site in parts_within(part):
@@ -242,7 +242,7 @@ def _of_sites(tables: Tables) -> Iterator[tuple[str, Measure]]:
 
 
 def _is_taken(tables: Tables, name: str) -> bool:
-    """Whether another part is called so."""
+    """Whether another part has this name."""
     others = (tables.body_index, tables.joint_index, tables.force_index)
     return any(name in some for some in others) or any(s.name == name for s in tables.sensors)
 
@@ -329,7 +329,7 @@ def _of_forces(tables: Tables) -> Iterator[tuple[str, Measure]]:
 
 
 def _of_load(tables: Tables, f: int, mine: list[int]) -> Measure:
-    """What a force does to the body that it acts on, the second of two, or to all."""
+    """The load of a force on its body, on the second of two, or on all."""
     ends = [tables.element_site1[mine], tables.element_site2[mine], tables.element_site3[mine]]
     on = {int(tables.site_body[s]) for some in ends for s in some if s >= 0}
     on.discard(tables.n_bodies)
@@ -345,7 +345,7 @@ def _of_load(tables: Tables, f: int, mine: list[int]) -> Measure:
 
 
 def _elements(f: int, selection: Selection) -> Ints:
-    """The acting elements of a force."""
+    """The active elements of a force."""
     return selection.elements[selection.tables.element_force[selection.elements] == f]
 
 
@@ -388,12 +388,12 @@ def _of_sensor(k: int, what: str, at: Portion) -> Floats:
 
 
 # --- compiled -------------------------------------------------------------------------------------
-#: What runs that watch no site of their own hand to the kernels: every run makes its measures.
+#: A constant for runs that use no sites of their own, as every run creates measures.
 NO_SITES = sites_of([], {}, 0)
 
 
 def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
-    """Lines as the kernels take them."""
+    """Lines as arrays for the kernels."""
     what, sites = [], list[Site]()
     for kind, row, column in lines:
         if isinstance(row, Site):
@@ -405,18 +405,18 @@ def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
 
 
 def _measures(what: Ints, places: Sites, bodies: int) -> Measures:
-    """Measures with memory to work in, which nobody else has."""
+    """Measures with working memory of their own."""
     sites = Sites(np.asarray(places.body), np.asarray(places.place, dtype=float))
     one = np.zeros(1, dtype=np.int64)
     return Measures(what, sites, one, zero_vectors(bodies), np.zeros(1), np.zeros(2))
 
 
-#: Of runs that measure nothing; one for all, for nothing is written to it.
+#: For runs without measures; shared, since it is never written to.
 NO_MEASURES = _measures(np.zeros((0, 3), dtype=np.int64), NO_SITES, 0)
 
 
 def compiled_along(at: Portion, lines: list[Line]) -> Floats:
-    """What lines say at each row of a stretch (k, n)."""
+    """The values of lines at each row of a motion (k, n)."""
     packed, out = pack(at.selection.tables), np.zeros((len(at.t), len(lines)))
     joints = Joints(packed.ends, packed.coordinates, np.zeros(at.angles.shape[1]))
     measures_along(
@@ -428,7 +428,7 @@ def compiled_along(at: Portion, lines: list[Line]) -> Floats:
 
 
 def value_at(measure: Measure, at: Any) -> Floats:
-    """What is measured at an `Instant` that stands alone."""
+    """The value of a measure at a single `Instant`."""
     states = with_ledger(at.state)[None]
     held = np.ones((1, len(at.held)), dtype=bool)
     one = Portion(at.selection, np.array([at.t]), states, at.near[None], held, at.held)

@@ -1,5 +1,5 @@
-"""Whether the ends of joints meet: the gaps of each, and the refusal of a state in which they do
-not."""
+"""Whether the ends of joints coincide: the gaps of each joint, and the error for a state in which
+they do not."""
 
 from __future__ import annotations
 
@@ -27,16 +27,16 @@ from quirkpy.parts.joints import Fixed
 from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import Selection
 
-#: A further way out where a lock does not fit.
+#: A further suggestion where a lock does not fit.
 HOLD_THEM = "; or hold the two as they stand: Fixed(..., here=True)"
-#: Ends of an active joint further apart than this [m or rad] do not meet.
+#: Ends of an active joint further apart than this do not coincide [m or rad].
 MEETING_TOLERANCE = 1e-6
-#: Those that are so much nearer, whatever rounding makes of them, do.
+#: Share of that tolerance within which ends coincide for certain, whatever the rounding [1].
 MEETING_SHARE = 0.5
 
 
 def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
-    """How far the ends of a joint are from meeting, one gap for each of its primitives or rows."""
+    """The gaps between the ends of a joint, one for each of its primitives or rows."""
     if isinstance(joint, GeneralJoint):
         try:
             sizes = numbers(joint.phi(at.view), (len(joint.units),))
@@ -52,8 +52,8 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
 
 
 def relation_gap(at: Instant, relation: Relation) -> Gap:
-    """How far coordinates are from a relation; with just one angle it holds up to whole turns of
-    that."""
+    """The deviation of coordinates from a relation; with a single angle, up to whole turns of
+    it."""
     index = at.selection.tables.coordinate_index
     pairs = [pair for pair in (relation.first, relation.second) if pair is not None]
     kinds = [joint.named_coordinate(name, joint).kind for joint, name in pairs]
@@ -67,8 +67,8 @@ def relation_gap(at: Instant, relation: Relation) -> Gap:
 
 
 def ends_in_n(at: Instant, joint: Joint) -> list[tuple[Triple, Nine]]:
-    """Origin and axes of the two sites of a joint in N; of one that holds its bodies as it found
-    them the tables know where the first is."""
+    """Origin and axes of the two sites of a joint in N; for a lock of the present relative pose the
+    first site is in the tables."""
     if not getattr(joint, "here", False):
         return sites_in_n(at, *joint.sites)
     t = at.selection.tables
@@ -87,7 +87,7 @@ def sites_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
 
 
 def check_meeting(at: Instant) -> None:
-    """Refuse a state in which the ends of an active joint do not meet."""
+    """Raise an error if the ends of an active joint do not coincide."""
     for k in at.selection.joints:
         joint = at.selection.tables.joints[k]
         worst = max(gaps(at, joint), key=lambda gap: gap.size)
@@ -102,9 +102,9 @@ def check_meeting(at: Instant) -> None:
 
 
 def surely_meet(selection: Selection, rows: Floats) -> Bools:
-    """At which states of all bodies (k, nb, STATE_WIDTH) the ends of all active joints are seen to
-    meet at once (k,); of others `check_meeting` says it: where joints relate coordinates, or are a
-    user's own equations, it is always asked."""
+    """At which states of all bodies (k, nb, STATE_WIDTH) the ends of all active joints certainly
+    coincide (k,), by a quick test; others need `check_meeting`, as do all states where joints
+    relate coordinates or are equations of a user."""
     t = selection.tables
     out = np.ones(len(rows), dtype=bool)
     for joint in (t.joints[k] for k in selection.joints):

@@ -1,5 +1,5 @@
-"""Momenta of bodies: what they have together, what wheels in them store, and how a rigid body would
-turn that had as much."""
+"""Momenta of bodies: of several together, of wheels in them, and the rotation of the equivalent
+rigid body."""
 
 from __future__ import annotations
 
@@ -30,13 +30,13 @@ def spinning(mass: Floats, inertia: Floats, states: Floats) -> tuple[Floats, Flo
 
 
 def moments(mass: Floats, inertia: Floats, states: Floats) -> Floats:
-    """Moments of inertia of all bodies together about their mass centre, in N (k, 3, 3)."""
+    """Moments of inertia of all bodies about their common mass centre, in N (k, 3, 3)."""
     return _moments(mass, inertia, arms_of(mass, states), axes_of(states))
 
 
 def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
-    """Moments of inertia in N (k, 3, 3) of bodies that lie at d from their mass centre (k, n, 3),
-    by their axes (k, n, 3, 3)."""
+    """Moments of inertia in N (k, 3, 3) of bodies at positions d relative to their common mass
+    centre (k, n, 3), with axes (k, n, 3, 3)."""
     total = np.einsum("knip,npq,knjq->kij", axes, inertia, axes) - np.einsum(
         "n,kni,knj->kij", mass, d, d
     )
@@ -44,7 +44,8 @@ def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
 
 
 def stored_momentum(selection: Selection, t: float) -> Floats:
-    """What reaction wheels store in each body at time t [s], in body axes [N m s] (n, 3)."""
+    """Angular momentum of the reaction wheels in each body at time t [s], in body axes [N m s] (n,
+    3)."""
     tables, out = selection.tables, np.zeros((selection.tables.n_bodies + 1, 3))
     sites = pack(tables).sites
     for e in selection.elements[tables.element_kind[selection.elements] == WHEEL]:
@@ -57,22 +58,23 @@ def stored_momentum(selection: Selection, t: float) -> Floats:
 def angular_momentum(
     states: Floats, mass: Floats, inertia: Floats, stored: Floats | None = None
 ) -> Floats:
-    """Of bodies (k, n, STATE_WIDTH) about their mass centre, in N (k, 3); stored: by wheels in them
-    (n, 3)."""
+    """Angular momentum of bodies (k, n, STATE_WIDTH) about their common mass centre, in N (k, 3);
+    stored: that of wheels in them (n, 3)."""
     each = np.einsum("npq,knq->knp", inertia, spins_of(states))
     each = each if stored is None else each + stored
     return _momentum(mass, arms_of(mass, states), axes_of(states), each, states)
 
 
 def _momentum(mass: Floats, d: Floats, axes: Floats, each: Floats, states: Floats) -> Floats:
-    """Angular momentum in N (k, 3) of bodies that lie at d from their mass centre (k, n, 3), by
-    their axes (k, n, 3, 3); each: what they have within themselves, in their axes (k, n, 3)."""
+    """Angular momentum in N (k, 3) of bodies at positions d relative to their common mass centre
+    (k, n, 3), with axes (k, n, 3, 3); each: the angular momentum of each body about its own mass
+    centre, in its axes (k, n, 3)."""
     moved = np.einsum("n,kni->ki", mass, cross(d, velocities_of(states)))
     return np.asarray(np.einsum("knip,knp->ki", axes, each) + moved)
 
 
 def arms_of(mass: Floats, states: Floats) -> Floats:
-    """Mass centres of bodies from that of them all (k, n, 3)."""
+    """Positions of bodies relative to their common mass centre (k, n, 3)."""
     r = positions_of(states)
     return np.asarray(r - (np.einsum("n,kni->ki", mass, r) / mass.sum())[:, None])
 

@@ -1,8 +1,8 @@
-"""`Whole`: how a system moves as a whole, beside which its bodies are at rest or not.
+"""`Whole`: the rigid motion of a system as a whole, relative to which its bodies may be at rest.
 
-A system that hangs together without the ground may drift for ever, and one that nothing outside
-turns may spin for ever; neither says that its bodies have not come to rest on each other.  A joint
-that turns by itself carries what hangs on it around.  All else is judged in N."""
+A connected system that is not attached to the ground may drift for ever, and one without external
+moments may rotate for ever; its bodies may still be at rest relative to each other. A joint with
+prescribed motion carries the bodies attached to it around. All other motion is relative to N."""
 
 from __future__ import annotations
 
@@ -49,41 +49,41 @@ from quirkpy.mechanics.momenta import (
 from quirkpy.parts.force import kinds_where
 from quirkpy.tables.tables import HILL, Selection
 
-#: An island counts as free of outside loads where a shift of one metre or a turn changes its
+#: An island counts as free of external loads if a shift of one metre or a turn changes its
 #: accelerations by less than this share of them.
 INVARIANCE = 1e-7
-#: A rigid motion satisfies joints that move by themselves where it misses none of their rates by
-#: this share.
+#: A rigid motion satisfies joints with prescribed motion if it violates none of their rates by more
+#: than this share.
 RIGID = 1e-9
 #: (x - sin x) / x^3 is taken as 1/6 for angles x below this [rad].
 SMALL_SCREW = 1e-3
 #: Accelerations below this are rounding [m/s2] or [rad/s2].
 ACCELERATION_ROUNDING = 1e-14
-#: What floats and turns no faster than this [rad/s], once in some seventy days, counts as not
-#: turning: joints that take hold leave as much.
+#: A floating system that rotates no faster than this [rad/s], a turn in some seventy days, counts
+#: as not rotating: joints that close leave as much.
 TURNS_NOT = 1e-6
-#: What drifts no faster than this [m/s] is not looked ahead for; places at which it is [m].
+#: A drift slower than this [m/s] is not extrapolated; distances of the extrapolated places [m].
 DRIFTS_NOT, AHEAD = 1e-9, np.geomspace(1e-2, 1e5, 321)
-#: Bodies are looked at so far off their places [m], [rad].
+#: Displacements of bodies from equilibrium at which invariance is tested [m], [rad].
 DISTORTION = 1e-3
-#: Kinds of elements that may act on any body; that may pull anywhere; and with which N turns.
+#: Kinds of elements that may act on any body; that depend on the place; and that depend on the
+#: orientation in N.
 ON_ANY = kinds_where(lambda kind: kind.acts_on == "unknown")
 ANYWHERE = kinds_where(lambda kind: kind.felt == "unknown")
 TURNING = kinds_where(lambda kind: kind.felt == "turning")
 ORBITAL = (HILL,)
-#: Makes a quaternion that of the turn back.
+#: Factors that conjugate a quaternion.
 BACK = np.array([1.0, -1.0, -1.0, -1.0])
-#: Shifts [m] and turns [rad] that are tried: no special places.
+#: Test shifts [m] and turns [rad], in general position.
 SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
 
 
 @dataclass(frozen=True, eq=False)
 class Whole:
-    """The motion of each body's island as a whole, per body (n, 3): the point that it turns about,
-    the velocity and acceleration of that, and the angular velocity, all in N.
+    """The rigid motion of the island of each body, per body (n, 3): its centre of rotation, the
+    velocity and acceleration of that point, and the angular velocity, all in N.
 
-    drifts, turns: whether nothing outside the island notices where it is, and how it is turned
-    (n,)."""
+    drifts, turns: whether the island is invariant under translations, and under rotations (n,)."""
 
     centre: Floats
     velocity: Floats
@@ -95,24 +95,24 @@ class Whole:
 
     @classmethod
     def at_rest(cls, islands: Ints) -> Whole:
-        """Nothing moves as a whole: all is judged in N."""
+        """No rigid motion: all velocities are relative to N."""
         zero, no = np.zeros((len(islands), 3)), np.zeros(len(islands), dtype=bool)
         return cls(zero, zero, zero, zero, islands, no, no)
 
     def with_drifts(self) -> Whole:
-        """Moving so, and with every drift and turn of the whole among the displacements that are
-        looked at."""
+        """This motion, with every translation and rotation of the whole among the displacements
+        considered."""
         no = np.zeros(len(self.islands), dtype=bool)
         return dataclasses.replace(self, drifts=no, turns=no)
 
     @cached_property
     def rests(self) -> bool:
-        """Whether nothing is carried along at all."""
+        """Whether there is no rigid motion at all."""
         return not (self.velocity.any() or self.acceleration.any() or self.turning.any())
 
     def field(self, rows: Floats) -> Floats:
-        """Velocities in N and angular velocities in body axes that bodies have when carried along
-        (..., n, 6)."""
+        """Velocities in N and angular velocities in body axes of bodies in this rigid motion (...,
+        n, 6)."""
         if self.rests:
             return zero_vectors(*rows.shape[:-1])
         out = zero_vectors(*rows.shape[:-1])
@@ -120,18 +120,18 @@ class Whole:
         return out
 
     def centripetal(self, rows: Floats) -> Floats:
-        """Accelerations of bodies that turn with the whole (n, 3)."""
+        """Accelerations of bodies in this rigid motion (n, 3)."""
         if self.rests:
             return np.zeros((len(rows), 3))
         return cross(self.turning, cross(self.turning, positions_of(rows) - self.centre))
 
     def relative_velocities(self, rows: Floats) -> Floats:
-        """Velocities beside that motion (..., n, 6)."""
+        """Velocities relative to the rigid motion (..., n, 6)."""
         return np.asarray(speeds_of(rows) - self.field(rows))
 
     def relative_accelerations(self, rows: Floats, accelerations: Floats) -> Floats:
-        """Rates of the velocities beside that motion, as those who are carried along see them (...,
-        n, 6); of states whose first rows are those of the bodies (..., n + m, STATE_WIDTH)."""
+        """Rates of the velocities relative to the rigid motion, in axes that rotate with it (...,
+        n, 6); the first rows of the states are those of the bodies (..., n + m, STATE_WIDTH)."""
         if self.rests:
             return accelerations
         out = accelerations.copy()
@@ -140,8 +140,8 @@ class Whole:
         return out
 
     def directions(self, rows: Floats) -> Floats:
-        """Displacements as a whole that change nothing (k, n, 6): drifts, and turns where nothing
-        turns yet."""
+        """Rigid displacements that change nothing (k, n, 6): translations, and rotations where
+        nothing rotates yet."""
         out = [zero_vectors(0, len(rows))]
         for k in pieces(self.islands) if self.drifts.any() or self.turns.any() else ():
             mine = self.islands == k
@@ -155,9 +155,9 @@ class Whole:
 
     @cached_property
     def groups(self) -> tuple[Ints, Bools]:
-        """Of each body the number of the group beside whose rigid motion its energy is told, -1
-        where it is told in N (n,); whether that is the motion of one that turns, too, for each
-        group: those that drift freely, and those carried round a point."""
+        """For each body the number of the group relative to whose rigid motion its energy is
+        measured, -1 where it is measured in N (n,); for each group whether that motion includes
+        rotation: groups that drift freely, and groups carried round a fixed point."""
         number, turned = np.full(len(self.islands), -1), list[bool]()
         for k in pieces(self.islands) if self.drifts.any() or self.turning.any() else ():
             mine = self.islands == k
@@ -169,8 +169,8 @@ class Whole:
         return number, np.array(turned, dtype=bool)
 
     def displacement_of_spin(self, rows: Floats, island: int) -> Floats | None:
-        """The displacement of all bodies as an island that nothing turns goes on turning (n, 6);
-        None: it does not."""
+        """The displacement of all bodies by further rotation of an island without external moments
+        (n, 6); None: it does not rotate."""
         mine = (self.islands == island)[:, None]
         if not (self.turns[mine[:, 0]].all() and self.turning[mine[:, 0]].any()):
             return None
@@ -182,8 +182,8 @@ class Whole:
         )
 
     def keeping(self, selection: Selection, t: float, before: Floats, after: Floats) -> Whole:
-        """The motion that turns as the angular momentum of a state at time t makes it turn in
-        another pose (n, STATE_WIDTH)."""
+        """The rigid motion that keeps, in another pose (n, STATE_WIDTH), the angular momentum of a
+        state at time t."""
         if not self.turning.any():
             return self
         turning, tables = self.turning.copy(), selection.tables
@@ -201,7 +201,7 @@ class Whole:
         return dataclasses.replace(self, turning=turning)
 
     def carry(self, rows: Floats, seconds: float) -> Floats:
-        """The state after it has been carried along for some time, nothing moving beside it."""
+        """The state after a time of rigid motion, without relative motion."""
         angle = self.turning * seconds
         q = rotation(angle)
         centre = self.centre + self.velocity * seconds + 0.5 * self.acceleration * seconds**2
@@ -213,7 +213,7 @@ class Whole:
 
 
 def pieces(islands: Ints) -> list[int]:
-    """The numbers that islands have, rising."""
+    """The numbers of the islands, in increasing order."""
     return sorted(set(islands.tolist()))
 
 
@@ -224,16 +224,16 @@ def into_body(rows: Floats, a: Floats) -> Floats:
 
 
 def displacement_between(one: Floats, two: Floats) -> Floats:
-    """From states to others near by: displacements in N and rotation vectors in body axes (..., n,
-    6)."""
+    """The differences between neighbouring states: displacements in N and rotation vectors in body
+    axes (..., n, 6)."""
     turn = product(attitudes_of(one) * BACK, attitudes_of(two))
     turning = 2.0 * turn[..., 1:] * np.where(turn[..., :1] < 0.0, -1.0, 1.0)
     return vectors_from(positions_of(two) - positions_of(one), turning)
 
 
 def turns(rows: Floats, centre: Floats) -> Floats:
-    """Velocities in N, and angular ones in body axes, of all bodies turning about each axis of N
-    (3, n, 6)."""
+    """Velocities in N, and angular velocities in body axes, of all bodies in rotations about each
+    axis of N (3, n, 6)."""
     about = cross(np.eye(3)[:, None], positions_of(rows) - centre)
     return vectors_from(about, axes_of(rows).transpose(1, 0, 2))
 
@@ -251,15 +251,15 @@ def rotation(angle: Floats) -> Floats:
     )
 
 
-#: The turn that is tried: what it makes of the axes of N, and of the four quaternions of length one
-#: along these, row by row.
+#: The test turn applied to the axes of N, and to the four unit quaternions along the coordinate
+#: axes, row by row.
 TURNED_AXES = rotate(rotation(TURN), np.eye(3))
 TURNED_UNITS = product(np.tile(rotation(TURN), (4, 1)), np.eye(4))
 
 
 def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
-    """States (k, n, STATE_WIDTH) in which every body has gone on for a while on the screw on which
-    a displacement (n, 6) begins to move it: lengths of the way (k,), in units of that."""
+    """States (k, n, STATE_WIDTH) with every body displaced along the screw of a displacement (n,
+    6): lengths of the path (k,), in units of that displacement."""
     s = lengths[:, None, None]
     v, w = linear_of(start), rotate(attitudes_of(rows), angular_of(start))
     angle = s * np.linalg.norm(w, axis=1)[:, None]
@@ -277,12 +277,12 @@ def on_screws(rows: Floats, start: Floats, lengths: Floats) -> Floats:
 
 # --- finding it -----------------------------------------------------------------------------------
 def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
-    """How a system at rows (n, STATE_WIDTH) moves as a whole; the engine knows its stops and angles
+    """The rigid motion of a system at rows (n, STATE_WIDTH); stops and angles of the engine are set
     already."""
     groups = groups_of(engine)
     out = Whole.at_rest(groups)
     driven = moves_by_itself(engine.selection) and at.rows.rate.any()
-    if groups.max(initial=-1) < 0 and not driven:  # all on the ground, and nothing moves by itself
+    if groups.max(initial=-1) < 0 and not driven:  # all on the ground, nothing prescribed
         return out
     bent = distort(engine, at.t, rows)
     base, felt = accelerations(engine, at.t, np.array([rows, bent]))
@@ -302,7 +302,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
 
 
 def moves_by_itself(selection: Selection) -> bool:
-    """Whether some joint may move by itself, so that its rows have rates of their own."""
+    """Whether some joint may have prescribed motion, so that its rows have explicit rates."""
     return selection.once(_moves_by_itself)
 
 
@@ -312,7 +312,7 @@ def _moves_by_itself(selection: Selection) -> bool:
 
 
 def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
-    """Of some states (k, n, STATE_WIDTH), as they are (k, n, 6)."""
+    """Accelerations of some states (k, n, STATE_WIDTH), without projection (k, n, 6)."""
     out = zero_vectors(*states.shape[:2])
     given = engine.model, engine.conditions, engine.scratch
     accelerate_each(t, as_many(states), *given, out)
@@ -321,8 +321,8 @@ def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
 
 
 def distort(engine: Engine, t: float, rows: Floats) -> Floats:
-    """A state nearby in which bodies stand off the places where their forces cancel, on the
-    joints."""
+    """A neighbouring state on the joints, displaced from the poses at which forces between bodies
+    cancel."""
     state = with_ledger(rows)
     moved, (shifts, turned) = bodies_of(state), distortions(len(rows))
     positions_of(moved)[:] += shifts
@@ -335,15 +335,15 @@ def distort(engine: Engine, t: float, rows: Floats) -> Floats:
 
 @functools.cache
 def distortions(n: int) -> tuple[Floats, Floats]:
-    """How far so many bodies are put off their places [m] (n, 3), and their turns (n, 4)."""
+    """Displacements of a number of bodies [m] (n, 3), and rotations (n, 4)."""
     rng = np.random.default_rng(0)
     shifts = DISTORTION * rng.normal(size=(n, 3))
     return shifts, rotation(DISTORTION * rng.normal(size=(n, 3)))
 
 
 def groups_of(engine: Engine) -> Ints:
-    """Which bodies hang together by joints or forces between them, a number each; -1: held to the
-    ground by joints."""
+    """The connected group of each body, by joints or forces between bodies, as a number; -1:
+    attached to the ground by joints."""
     known = engine.selection.made_of_rows
     if _groups not in known:
         known[_groups] = _groups(engine.selection, engine.model.islands)
@@ -356,7 +356,7 @@ def _groups(selection: Selection, islands: Ints) -> Ints:
     if islands.max(initial=-1) < 0:
         return islands
     acting = selection.elements
-    if has_kind(selection, ON_ANY):  # a user's own force may join any two
+    if has_kind(selection, ON_ANY):  # a user's own force may connect any two bodies
         return np.where(islands < 0, -1, 0)
     sites = np.stack([t.element_site1[acting], t.element_site2[acting], t.element_site3[acting]])
     bodies = np.append(t.site_body, -1)[sites]
@@ -369,19 +369,19 @@ def _groups(selection: Selection, islands: Ints) -> Ints:
 
 
 def has_kind(selection: Selection, kinds: Iterable[int]) -> bool:
-    """Whether an element of some kinds acts."""
+    """Whether an element of some kinds is active."""
     return not selection.once(kinds_of).isdisjoint(kinds)
 
 
 def kinds_of(selection: Selection) -> frozenset[int]:
-    """The kinds of the elements that act."""
+    """The kinds of the active elements."""
     return frozenset(selection.tables.element_kind[selection.elements].tolist())
 
 
 def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: Bools) -> bool:
-    """Whether the mass centre of a group moves by itself alone, as under uniform and orbital
-    fields: a shift of the whole changes no acceleration beside what the turning frame of an orbit
-    makes of it.  felt: accelerations at rows."""
+    """Whether the mass centre of a group moves independently of external loads, as under uniform
+    and orbital fields: a translation of the group changes no acceleration, apart from the terms of
+    the rotating frame of an orbit. felt: accelerations at rows."""
     shifted, here = rows.copy(), felt.copy()
     positions_of(shifted)[mine] += SHIFT
     there = accelerations(engine, t, shifted[None])[0]
@@ -393,9 +393,9 @@ def _nothing_pulls(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
 
 
 def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools, base: Floats) -> bool:
-    """Whether a group that drifts freely, or begins to fall as the accelerations `base` say, will
-    meet what pulls it, as far as `AHEAD`: forces of users, and those between it and what stands
-    elsewhere, are asked on the way.  (Uniform and orbital fields have no second end.)"""
+    """Whether a group that drifts freely, or begins to fall with accelerations `base`, will meet an
+    external force within `AHEAD`: forces of users, and forces between it and other groups, are
+    evaluated along the path. (Uniform and orbital fields have no second end.)"""
     tables, acting = engine.selection.tables, engine.selection.elements
     mass = tables.body_mass[mine]
     velocity = mass @ velocities_of(rows)[mine] / mass.sum()
@@ -417,8 +417,8 @@ def _meets_a_pull(engine: Engine, t: float, rows: Floats, mine: Bools, base: Flo
 
 
 def _nothing_turns(engine: Engine, t: float, rows: Floats, felt: Floats, mine: Bools) -> bool:
-    """Whether a group turned as a whole about its mass centre moves as before, turned; its mass
-    centre aside.  felt: accelerations at rows."""
+    """Whether a rotation of a group about its mass centre rotates its accelerations, apart from
+    that of the mass centre. felt: accelerations at rows."""
     if has_kind(engine.selection, TURNING):
         return False
     tables, centre = engine.selection.tables, _mass_centre(engine.selection, rows, mine)
@@ -434,7 +434,7 @@ def _nothing_turns(engine: Engine, t: float, rows: Floats, felt: Floats, mine: B
 
 
 def _is_equal_within_rounding(one: Floats, two: Floats) -> bool:
-    """Whether accelerations are the same but for rounding."""
+    """Whether accelerations are equal within rounding."""
     scale = max(float(abs(one).max(initial=0.0)), float(abs(two).max(initial=0.0)))
     return bool(abs(one - two).max(initial=0.0) <= INVARIANCE * scale + ACCELERATION_ROUNDING)
 
@@ -445,8 +445,8 @@ def _mass_centre(selection: Selection, rows: Floats, mine: Bools) -> Floats:
 
 
 def _motion_of_drives(whole: Whole, at: Instant, rows: Floats, mine: Bools) -> Whole | None:
-    """The rigid motion that joints which move by themselves ask for, steadily round a point that
-    stands still; None where no rigid motion satisfies them all."""
+    """The steady rigid motion about a fixed point that joints with prescribed motion require; None
+    where no rigid motion satisfies them all."""
     n, centre = len(rows), _mass_centre(at.selection, rows, mine)
     shifts = [np.tile(vectors_from(axis, np.zeros(3)), (n, 1)) for axis in np.eye(3)]
     rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0).reshape(
@@ -482,7 +482,7 @@ def _fit(
         )
         if drifts and np.linalg.norm(turning) <= TURNS_NOT:
             turning = np.zeros(3)
-    if not drifts:  # carried round a point that stands still
+    if not drifts:  # rotation about a fixed point
         fall = np.asarray(np.cross(turning, velocity))
     return _with(whole, mine, centre, velocity, fall, turning, drifts, turns)
 
@@ -506,10 +506,12 @@ def _with(
 
 # --- energy and momentum beside the motion of the whole ------------------------------------------
 def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """Kinetic energy of states (k, n, STATE_WIDTH) beside their motion as a whole (k,) [J]: each
-    group that drifts freely is taken without its drift, one that turns freely without its turning.
+    """Kinetic energy of states (k, n, STATE_WIDTH) relative to the rigid motion of the whole (k,)
+    [J]: for each group that drifts freely without its translation, for one that rotates freely
+    without its rotation.
 
-    These are taken off the velocities, not off the energy, of which they may be all but rounding.
+    The rigid motion is subtracted from the velocities, not from the energy, where it may be
+    dominant.
     """
     out = np.empty(len(states))
     kinetic_beside(as_many(states), pack(selection.tables).bodies, *whole.groups, out)
@@ -517,12 +519,12 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
 
 
 def nutation_energy(whole: Whole, selection: Selection, states: Floats) -> Floats:
-    """Energy of nutation [J] (k,) in states (k, n, STATE_WIDTH): over all groups that turn freely
+    """Energy of nutation [J] (k,) in states (k, n, STATE_WIDTH): over all groups that rotate freely
     the sum of L.w / 2 - L^2 / (2 I), with L the angular momentum about the mass centre, w the
     angular velocity of a rigid body that has it, and I the largest principal moment.
 
-    A rigid spin about the axis of I has none; damping within a group takes all of it and leaves
-    that spin."""
+    A rigid rotation about the axis of I has none; damping within a group dissipates all of it and
+    leaves that rotation."""
     tables, out = selection.tables, np.zeros(len(states))
     for g in pieces(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g

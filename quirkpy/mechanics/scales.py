@@ -1,6 +1,5 @@
-"""How large and how fast a system is, so that micrometres and thousands of kilometres, microseconds
-and months are looked at alike: by steps of its own size and pace.  Of an ordinary system both are
-one."""
+"""Characteristic length and rate of a system, so that steps and tolerances fit micrometres and
+thousands of kilometres, microseconds and months. For systems of ordinary size both are one."""
 
 from __future__ import annotations
 
@@ -12,14 +11,13 @@ from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import Selection
 
-#: Systems whose bodies are all larger, or which are wholly smaller, than these [m] are not
-#: ordinary; nor are those whose motions are all faster, or all slower, than these [1/s].
+#: Radii of gyration [m] and rates [1/s] of ordinary systems: a system is scaled if all of its
+#: bodies are larger, or all smaller, than the bounds, and likewise for rates.
 SIZES, RATES = (1e-2, 10.0), (1e-2, 100.0)
 
 
 def metre(selection: Selection, rows: Floats) -> float:
-    """The length [m] that is to the bodies at rows (n, STATE_WIDTH) what a metre is to ordinary
-    ones."""
+    """The characteristic length [m] of the bodies at rows (n, STATE_WIDTH), 1 for ordinary ones."""
     least, most = radii_of(selection)
     apart = float(np.linalg.norm(np.ptp(positions_of(rows), axis=0))) if len(rows) else 0.0
     return _unit(least, max(most, apart), SIZES)
@@ -37,14 +35,14 @@ def _radii(selection: Selection) -> tuple[float, float]:
 
 
 def per_second(stiffness: Floats) -> float:
-    """The rate [1/s] that is to motions under a stiffness [1/s2] (f, f) what one is to ordinary
+    """The characteristic rate [1/s] of motions under a stiffness [1/s2] (f, f), 1 for ordinary
     ones."""
     rates = np.sqrt(np.linalg.svd(stiffness, compute_uv=False))
     return _unit(float(rates.min(initial=math.inf)), float(rates.max(initial=0.0)), RATES)
 
 
 def _unit(least: float, most: float, between: tuple[float, float]) -> float:
-    """The power of two next to the least of some numbers, where that is above two bounds, or next
-    to the most of them, where that is below; else 1."""
+    """The power of two nearest to the least value if that is above both bounds, or nearest to the
+    largest value if that is below them; otherwise 1."""
     far = least if least > between[1] else most if most < between[0] else 1.0
     return float(2.0 ** round(math.log2(far))) if 0.0 < far < math.inf else 1.0

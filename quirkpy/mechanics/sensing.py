@@ -1,4 +1,4 @@
-"""What sensors notice of each other in a pose."""
+"""Readings of sensors in a pose."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from quirkpy.parts.sensor import Sensor
 
 
 class SensorState(NamedTuple):
-    """What a sensor notices: signal, whether it fires; distance [m] and misalignment [rad] (of the
-    z axes and, modulo the roll, of the x axes) to its partner, the compatible sensor of another
-    body that is closest to making it fire; inf and None where there is none.  Arrays (k,) along a
+    """The reading of a sensor: signal, whether it fires; distance [m] and misalignment [rad] (of
+    the z axes and, modulo the roll, of the x axes) to its partner, the compatible sensor of another
+    body that is closest to making it fire; inf and None where there is none. Arrays (k,) along a
     run."""
 
     signal: Any
@@ -26,7 +26,8 @@ class SensorState(NamedTuple):
 
 
 def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
-    """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair: what satisfies both sensors."""
+    """Reach [m], alignment [rad] and roll [rad, 0: any] of a pair, such that both sensors are
+    satisfied."""
     return (
         min(one.reach, two.reach),
         min(one.alignment, two.alignment),
@@ -35,7 +36,7 @@ def common_range(one: Sensor, two: Sensor) -> tuple[float, float, float]:
 
 
 def read_sensor(at: Instant, k: int) -> SensorState:
-    """What sensor k notices; a pair on the rim of its range, where a run locates that it meets,
+    """The reading of sensor k; a pair at the boundary of its range, where a run locates the event,
     counts as inside."""
     t = at.selection.tables
     nearest, out = math.inf, SensorState(False, math.inf, math.inf, None)
@@ -50,7 +51,7 @@ def read_sensor(at: Instant, k: int) -> SensorState:
 
 
 def _mismatch(at: Instant, one: Site, two: Site, roll: float) -> tuple[float, float]:
-    """Distance [m] of two sites that should face each other, and by how much their axes miss that
+    """Distance [m] of two sites that should face each other, and the misalignment of their axes
     [rad]."""
     (x1, e1), (x2, e2) = sites_in_n(at, one, two)
     turned = array(

@@ -1,4 +1,4 @@
-"""Solids of all bodies in the tables, as the kernels take them."""
+"""Solids of all bodies in the tables, as arrays for the kernels."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from quirkpy.tables.tables import Tables
 
 
 def solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
-    """The bodies that have a shape, by name, and their solids; the ball around it stands for a
-    mesh.  Made once for the same bodies."""
+    """The bodies that have a shape, by name, and their solids; a mesh is represented by its
+    bounding sphere. Made once for the same bodies."""
     return t.once(_solids_of)
 
 
@@ -28,8 +28,8 @@ def _solids_of(t: Tables) -> tuple[tuple[str, ...], Solids]:
 
 
 def placed_shapes(t: Tables) -> list[tuple[int, Shape, Triple, Nine]]:
-    """Row of the body, shape, and where that is in its axes, on a fixed body in N; of bodies that
-    have a shape."""
+    """For bodies that have a shape: row of the body, shape, and its pose in body axes, for a fixed
+    body in N."""
     moving = [(k, body.shape, ORIGIN, NO_TURN) for k, body in enumerate(t.bodies)]
     fixed = [(t.n_bodies, body.shape, triple(body.position), body.matrix9) for body in t.fixed]
     return [

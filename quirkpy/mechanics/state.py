@@ -1,5 +1,4 @@
-"""`State`: everything that a run needs to go on from one instant, and how a user reads and changes
-it."""
+"""`State`: all data from which a run can continue at one instant, and its interface for users."""
 
 from __future__ import annotations
 
@@ -47,7 +46,7 @@ def _holds(value: Any) -> tuple[tuple[str, tuple[float, ...]], ...]:
     return tuple((text(name), tuple(numbers(twelve, (12,)))) for name, twelve in value)
 
 
-#: The fields of a state that are no arrays, and how each is checked.
+#: The fields of a state that are not arrays, with the check of each.
 PLAIN = (
     ("t", number), ("step", optional(not_negative)), ("bodies", texts), ("joints", texts),
     ("held", texts), ("here", _holds),
@@ -68,7 +67,7 @@ class BodyState(NamedTuple):
 
 class JointState(NamedTuple):
     """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or
-    length [m]; None where it has none, an array where it has several of a kind.  rate: of its only
+    length [m]; None where it has none, an array where it has several of a kind. rate: of its only
     coordinate, or an array of all of them, in the order of `joint.coordinates`."""
 
     angle: float | Floats | None
@@ -86,8 +85,8 @@ class JointState(NamedTuple):
 
 
 def _unwrap(values: Floats) -> Any:
-    """None of no coordinates, the value of a single one, else all: the last axis is that of the
-    coordinates."""
+    """None for no coordinates, the value of a single one, else the array; the last axis is that of
+    the coordinates."""
     if len(values) > 1:
         return np.moveaxis(values, 0, -1)
     if len(values) == 0:
@@ -119,29 +118,29 @@ class State(FrozenRecord):
     ]  # one for each coordinate: the joint's name, and its own where that has several
     windings: Ints  # whole turns of each coordinate that is an angle (n_coordinates,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
-    step: float | None = None  # what an integrator would try next [s]; None: to be found out
+    step: float | None = None  # the next step of the integrator [s]; None: not known
     held: tuple[str, ...] = ()  # stops that hold their joints
     merged: Floats | None = (
-        None  # rows of the clusters with which a run ended here; None: to be found out
+        None  # rows of the clusters with which a run ended here; None: not known
     )
     further: Floats = dataclasses.field(  # the tail of the state, as `StateLayout` has it (tail,)
         default_factory=lambda: NO_TAIL, repr=False
     )
-    # of each lock that holds its bodies as it found them: its name, and where its first site is in
-    # its first body: point [m] and axes, twelve numbers
+    # for each lock of the present relative pose: its name, and the pose of its first site relative
+    # to its first body: point [m] and axes, twelve numbers
     here: tuple[tuple[str, tuple[float, ...]], ...] = dataclasses.field(default=(), repr=False)
     controls: tuple[ControlState, ...] = dataclasses.field(default=(), repr=False)
 
     def __post_init__(self) -> None:
-        """Refuse what no run could begin or end in, wherever it comes from: a file, or a number
-        that is none."""
+        """Refuse values that cannot belong to a state, whatever their source: a file, or a number
+        that is not finite."""
         self._check_plain()
         self._check_arrays()
         super().__post_init__()
         self.check_numbers()
 
     def _check_plain(self) -> None:
-        """Refuse a time or a step that is none, and names that are none; keep them as such."""
+        """Check the time, the step and the names, and convert them to plain types."""
         for name, check in PLAIN:
             try:
                 self.__dict__[name] = check(self.__dict__[name])
@@ -149,7 +148,8 @@ class State(FrozenRecord):
                 raise PartError(f"State: {name} {error}.") from None
 
     def _check_arrays(self) -> None:
-        """Refuse arrays of another shape than the bodies and joints ask for, or not of numbers."""
+        """Refuse arrays with shapes that do not match the bodies and joints, or that are not
+        numeric."""
         n = len(self.bodies)
         shapes = {"r": (n, 3), "q": (n, 4), "v": (n, 3), "omega": (n, 3)}
         for name, shape in {**shapes, "windings": (len(self.joints),)}.items():
@@ -164,7 +164,7 @@ class State(FrozenRecord):
             raise PartError("State: merged must be None, or rows of states of clusters.")
 
     def _as_array(self, name: str) -> Any:
-        """A field as an array of numbers, also where it was given as a list."""
+        """A field as an array of numbers, also if it was given as a list."""
         given = getattr(self, name)
         kind = np.int64 if name == "windings" else np.float64
         if isinstance(given, np.ndarray) and given.dtype == kind:
@@ -172,7 +172,7 @@ class State(FrozenRecord):
         return self._converted(name, given)
 
     def _converted(self, name: str, given: Any) -> Any:
-        """A field of numbers as an array: whole turns as whole numbers, all else as floats."""
+        """A field of numbers as an array: whole turns as integers, all else as floats."""
         try:
             array = whole_numbers(given) if name == "windings" else real(given)
         except (TypeError, ValueError) as error:
@@ -190,7 +190,7 @@ class State(FrozenRecord):
                 raise PartError(
                     f"State: {name} is {show(rows.tolist())}, but every number must be finite."
                 )
-        if not math.isfinite(total):  # which their sum may be though none of them is
+        if not math.isfinite(total):  # the sum may overflow though all terms are finite
             for name in MOVING:
                 given = getattr(self, name)
                 wrong = np.flatnonzero(~np.isfinite(given).all(axis=1))
@@ -201,7 +201,7 @@ class State(FrozenRecord):
                     )
 
     def check_turns(self) -> None:
-        """Refuse orientations that are no rotations."""
+        """Refuse orientations that are not rotations."""
         for body, square in zip(self.bodies, (self.q * self.q).sum(axis=1).tolist(), strict=True):
             if not abs(square - 1.0) <= 2.0 * quat.UNIT_TOLERANCE:
                 long = math.sqrt(square)
@@ -212,7 +212,7 @@ class State(FrozenRecord):
 
     @classmethod
     def written(cls, selection: Selection) -> State:
-        """The poses and velocities with which the bodies were written, at t = 0."""
+        """The poses and velocities of the bodies as defined, at t = 0."""
         t = selection.tables
         zero = np.zeros(len(t.coordinate_names), dtype=np.int64)
         zero.setflags(write=False)
@@ -223,16 +223,16 @@ class State(FrozenRecord):
         })._between_stops(())  # fmt: skip
 
     def on(self, selection: Selection) -> State:
-        """This instant for another selection or system: bodies by name, new ones where they
-        were written.
+        """This instant for another selection or system: bodies are matched by name, and new ones
+        are placed as defined.
 
-        Whole turns go on for joints that act in both; a joint that takes hold anew has its angle
-        between its stops."""
+        Whole turns are kept for joints that are active in both; a joint that becomes active anew
+        has its angle between its stops."""
         t, old = selection.tables, self._whole_turns()
         bodies = self if self.bodies == t.body_names else self._placed_in(selection)
         windings = np.array([old.get(name, 0) for name in t.coordinate_names], dtype=np.int64)
         alike = _has_same_parts(self.selection, selection)
-        # What else acts may pull where a stop has pressed; a latch holds on
+        # Other active parts may pull away from a pressed stop; a latch continues to hold
         latched = () if alike or not self.held else self._latched_on(selection)
         step, held = (self.step, self.held) if alike else (None, latched)
         there = bodies.changed(
@@ -243,7 +243,7 @@ class State(FrozenRecord):
         return there._between_stops(old)
 
     def _placed_in(self, selection: Selection) -> State:
-        """The bodies of another system where they are here, new ones where they were written."""
+        """The bodies of another system in their poses here; new ones as defined."""
         new = State.written(selection)
         arrays: dict[str, Any] = {name: np.array(getattr(new, name)) for name in MOVING}
         for row, name in enumerate(self.bodies):
@@ -254,7 +254,7 @@ class State(FrozenRecord):
         return new.changed(**arrays)
 
     def changed(self, **fields: Any) -> State:
-        """This state with other fields that need no check: they have been computed, or come from
+        """This state with other fields that need no check, since they were computed or taken from
         another state."""
         for value in fields.values():
             if isinstance(value, np.ndarray):
@@ -263,11 +263,11 @@ class State(FrozenRecord):
         return State.from_locked({name: own[name] for name in STATE_FIELDS} | fields)
 
     def _held_here(self, selection: Selection) -> tuple[tuple[str, tuple[float, ...]], ...]:
-        """How locks that act in another selection too hold their bodies."""
+        """The stored relative poses of locks that are active in another selection too."""
         return tuple(pair for pair in self.here if pair[0] in selection.joint_names)
 
     def _latched_on(self, selection: Selection) -> tuple[str, ...]:
-        """The latches that hold, of those that act in another selection."""
+        """The latches that hold and are active in another selection."""
         labels = latch_labels(selection, stops_of(selection, pack(selection.tables))[0])
         return tuple(label for label in self.held if label in labels)
 
@@ -294,7 +294,7 @@ class State(FrozenRecord):
         )
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What `state[...]` may be asked for."""
+        """The names that `state[...]` accepts."""
         return list(self.bodies if self.selection is None else names_in(self.selection.tables))
 
     def _joint(self, k: int) -> JointState:
@@ -303,14 +303,14 @@ class State(FrozenRecord):
         return JointState.of(t.joints[k].coordinates, self.instant().coordinates(which))
 
     def instant(self, selection: Selection | None = None) -> Instant:
-        """This state with what acts on it, ready for the kernels."""
+        """This state with the active parts, as arguments of the kernels."""
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError(
                 "this state belongs to no system; system.at(state).initial gives one that does."
             )
         near = self.near
-        # The state of another system with the same bodies
+        # The state belongs to another system with the same bodies
         if self.joints != chosen.tables.coordinate_names:
             known = dict(zip(self.joints, near, strict=True))
             near = np.array([known.get(name, 0.0) for name in chosen.tables.coordinate_names])
@@ -319,7 +319,7 @@ class State(FrozenRecord):
 
     @property
     def near(self) -> Floats:
-        """The angle [rad] next to which that of each coordinate is taken (n_coordinates,)."""
+        """The reference angle [rad] of each coordinate (n_coordinates,)."""
         return np.asarray(2.0 * math.pi * self.windings)
 
     @cached_property
@@ -342,9 +342,9 @@ class State(FrozenRecord):
         """A new state with some values exchanged: ``state.replace({"arm": dict(position=(1, 0,
         0))}, t=2.0)``.
 
-        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity.  Refused
-        where the ends of an active joint would no longer meet.  Angles stay continuous: of all
-        whole turns the nearest to the old angle."""
+        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity. An error
+        where the ends of an active joint would no longer coincide. Angles are continuous: whole
+        turns are chosen so that an angle is nearest to the old one."""
         arrays = self._change(changes or {})
         time = self.t if t is None else _time(t)
         new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
@@ -377,8 +377,7 @@ class State(FrozenRecord):
         return arrays
 
     def going_on(self, step: float, merged: Floats | None = None) -> State:
-        """This state with the step [s] that an integrator would try next, and the rows of
-        locked clusters."""
+        """This state with the next step [s] of the integrator, and the rows of locked clusters."""
         return self.changed(step=step, merged=merged)
 
     def with_angles(self, angles: Floats) -> State:
@@ -394,7 +393,7 @@ class State(FrozenRecord):
         return self.next_to(given)
 
     def next_to(self, angles: Floats) -> State:
-        """This state with angles next to computed ones [rad] (n_coordinates,)."""
+        """This state with the whole turns nearest to computed angles [rad] (n_coordinates,)."""
         turning = np.flatnonzero(self._tables("next_to").coordinate_kind == ANGLE)
         here = self.instant().coordinates(turning)[:, 0]
         more = np.rint((angles[turning] - here) / (2.0 * math.pi)).astype(np.int64)
@@ -405,8 +404,8 @@ class State(FrozenRecord):
         return self.changed(windings=windings)
 
     def _whole_turns(self) -> dict[str, int]:
-        """Whole turns of the angles of joints that act, or, where the selection is not known, of
-        all: an angle of a joint that does not act is of no motion about its axis."""
+        """Whole turns of the angles of active joints or, where the selection is not known, of all
+        joints: the angle of an inactive joint has no meaning."""
         which = (
             range(len(self.joints))
             if self.selection is None
@@ -415,9 +414,9 @@ class State(FrozenRecord):
         return {self.joints[c]: int(self.windings[c]) for c in which}
 
     def _between_stops(self, known: Container[str]) -> State:
-        """The state with whole turns that bring angles of which none are known between their two
-        stops, where these are no more than a turn apart: to the angle nearest to zero, and of half
-        a turn either way to the positive one, so that rounding of the pose does not decide."""
+        """The state with whole turns such that angles without known turns lie between their two
+        stops, where these are no more than a turn apart: the angle nearest to zero, and of half a
+        turn either way the positive one, so that rounding of the pose does not decide."""
         ranges = {} if self.selection is None else self.selection.turning_between
         new = [c for c in ranges if self.joints[c] not in known]
         if not new:
@@ -458,9 +457,9 @@ class State(FrozenRecord):
         return f"State(t={self.t:.12g}, bodies={list(self.bodies)})"
 
 
-#: What states are made of; what is derived from one is not handed on to another.
+#: The fields of states; quantities derived from a state are not passed on.
 STATE_FIELDS = tuple(field.name for field in dataclasses.fields(State))
-#: All but bodies and joints of a state at t = 0 from which nothing has run yet.
+#: All fields but bodies and joints of an initial state at t = 0.
 PLAIN_START: dict[str, Any] = {
     "t": 0.0, "step": None, "held": (), "merged": None, "further": NO_TAIL, "here": (),
     "controls": (),
@@ -468,9 +467,9 @@ PLAIN_START: dict[str, Any] = {
 
 
 def angles_of(at: Instant) -> Floats:
-    """The angles of all coordinates [rad], whole turns included; 0 of what is none.  Next to these
-    the angles of a pose close by do not jump, as they may next to whole turns alone: half a turn
-    from two of them."""
+    """The angles of all coordinates [rad], whole turns included; 0 for other coordinates. With
+    these as references the angles of neighbouring poses are continuous; with whole turns alone they
+    may jump at half a turn."""
     turning = np.flatnonzero(at.selection.tables.coordinate_kind == ANGLE)
     angles = np.zeros(len(at.selection.tables.coordinate_kind))
     angles[turning] = at.coordinates(turning)[:, 0]
@@ -478,8 +477,8 @@ def angles_of(at: Instant) -> Floats:
 
 
 def _turns_between(angle: float, lower: float, upper: float) -> int:
-    """How many whole turns bring an angle from -pi to pi between two stops [rad], no more than they
-    must; none where no number of turns does."""
+    """The least number of whole turns that brings an angle within -pi to pi between two stops
+    [rad]; zero where none does."""
     turn = 2.0 * math.pi
     half = 1.0 if angle <= REFUSED_BEYOND - math.pi else 0.0
     least, most = (
@@ -490,8 +489,8 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
 
 
 def _has_same_parts(one: Selection | None, two: Selection) -> bool:
-    """Whether the same parts act in two selections, so that a step good for one is good for the
-    other."""
+    """Whether the same parts are active in two selections, so that a step length of one is suitable
+    for the other."""
     if one is not None and one.tables is two.tables:
         return bool(
             np.array_equal(one.joints, two.joints) and np.array_equal(one.forces, two.forces)
@@ -505,12 +504,12 @@ def _has_same_parts(one: Selection | None, two: Selection) -> bool:
     )
 
 
-#: What a user calls a part of a body's state -> the array that holds it.
+#: User's name of a field of a body's state -> the array that holds it.
 FIELDS = {"position": "r", "orientation": "q", "velocity": "v", "angular_velocity": "omega"}
 
 
 def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
-    """The array that a key of `State.replace` means, and the checked value."""
+    """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
         raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
     try:
@@ -529,7 +528,7 @@ def _time(value: Any) -> float:
 
 
 def names_in(t: Tables) -> tuple[str, ...]:
-    """All that a state or a run can be asked about by name; fixed bodies are those of a state."""
+    """All names that a state or a run accepts; fixed bodies belong to a state."""
     return (
         *t.body_names,
         *(body.name for body in t.fixed),

@@ -1,5 +1,4 @@
-"""`System`: parts compiled once, what of them acts, the state in which they begin, and what one may
-ask of it."""
+"""`System`: parts compiled once, the active ones, the initial state, and mechanical quantities."""
 
 from __future__ import annotations
 
@@ -31,11 +30,10 @@ Evaluator: TypeAlias = Literal["recursive", "dense", "literal", "kane"]
 
 
 class System:
-    """Parts and candidates on one set of tables, what of them acts, and the state in which they
-    begin.
+    """Parts and candidates on one set of tables, the active ones, and the initial state.
 
-    What motion and rest need to know of `Multibody`, which users write.  A system does not change;
-    what is derived from it is computed when first asked for."""
+    This is the part of `Multibody`, the class for users, that motion and rest need. A system does
+    not change; derived quantities are computed when first needed."""
 
     parts: tuple[Part, ...]
     candidates: tuple[Part, ...]
@@ -56,9 +54,9 @@ class System:
         tables: Tables, selection: Selection | None, clusters: Clusters | None,
         initial: State | None,
     ) -> Self:  # fmt: skip
-        """A system of this class from parts that have been checked together, on their tables; what
-        is None is derived when first asked for.  A class above may check what users write in its
-        `__init__`, which is not called here."""
+        """A system of this class from parts that have been checked together, on their tables;
+        arguments that are None are derived when first needed. Derived classes may check users'
+        input in their `__init__`, which is not called here."""
         made = cls.__new__(cls)
         System.__init__(
             made, parts, candidates, start,
@@ -74,18 +72,18 @@ class System:
 
     @cached_property
     def selection(self) -> Selection:
-        """What acts: everything but the candidates."""
+        """The active parts: everything but the candidates."""
         joints = [p.name for p in self.parts if isinstance(p, BaseJoint)]
         return self.tables.select(joints, [p.name for p in self.parts if isinstance(p, Force)])
 
     @cached_property
     def clusters(self) -> Clusters:
-        """What acts, made ready for runs: bodies that locks hold together move as one."""
+        """The active parts, prepared for runs: bodies that locks hold together move as one."""
         return Clusters(self.selection)
 
     @cached_property
     def initial(self) -> State:
-        """The state in which the system begins."""
+        """The initial state."""
         return (
             State.written(self.selection) if self.start is None else self.start.on(self.selection)
         )
@@ -97,13 +95,13 @@ class System:
 
     @property
     def measures(self) -> dict[str, str]:
-        """All that can be measured of it by name, with units: what `run.measure` and `run.table`
-        take, outputs of `linearize`, and events (`When.above`).  A name with several numbers has
-        components: "arm.position.z"."""
+        """All measurable quantities by name, with units: for `run.measure` and `run.table`, outputs
+        of `linearize`, and events (`When.above`). A name with several numbers has components:
+        "arm.position.z"."""
         return {name: found.unit for name, found in measures_in(self.tables).items()}
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What `system[...]` may be asked for."""
+        """The names that `system[...]` accepts."""
         return [str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates)]
 
     def __getitem__(self, name: str) -> Part:
@@ -115,23 +113,23 @@ class System:
 
     # --- variants ---------------------------------------------------------------------------------
     def at(self, state: State) -> Self:
-        """This system beginning in another state; sites and joint zeros stay where they were
-        written."""
+        """This system with another initial state; sites and joint zeros stay as they were
+        defined."""
         made = self.begun_in(state, "at")
         check_meeting(made.instant())
         return made
 
     def begun_in(self, state: State, who: str = "begun_in") -> Self:
-        """This system beginning in another state, in which its joints' ends need not meet; who:
-        asks, in what is raised."""
+        """This system with another initial state, in which its joints' ends need not coincide; who:
+        the caller, for errors."""
         self.check_state(who, state)
         made = self._variant(
             start=state, selection=self.selection, clusters=self.clusters
-        )  # the engine stays warm
+        )  # the engine keeps its compiled functions
         return made.holding_here()
 
     def holding_here(self) -> Self:
-        """This system with locks that hold its bodies as they stand where it begins."""
+        """This system with locks that hold the relative poses of its initial state."""
         if not self.tables.joints_here:
             return self
         tables, initial = hold_here(self.tables, self.initial)
@@ -141,7 +139,7 @@ class System:
         return self.on_tables(tables, initial)
 
     def check_state(self, who: str, state: Any) -> None:
-        """Refuse what is no state of these bodies."""
+        """Raise an error for anything but a state of these bodies."""
         if not isinstance(state, State):
             way = "; give its .state" if isinstance(getattr(state, "state", None), State) else ""
             raise PartError(f"{who}: {show(state)} is not a State, such as system.initial{way}.")
@@ -156,8 +154,8 @@ class System:
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
         """This system with other joints and forces active, by name; all others are candidates.
 
-        Nothing is compiled again, and whether the joints' ends meet is not checked: `residual`
-        tells."""
+        Nothing is compiled again, and it is not checked whether the joints' ends coincide: see
+        `residual`."""
         active = {*joints, *forces}
         known = self.tables.joint_index.keys(), self.tables.force_index.keys()
         unknown = active - known[0] - known[1]
@@ -176,9 +174,9 @@ class System:
         return made.holding_here()
 
     def on_tables(self, tables: Tables, start: State) -> Self:
-        """This system on tables of which numbers differ from what was written, in another state.
+        """This system on tables whose numbers differ from the definition, in another state.
 
-        The parts still say what was written; whether the joints' ends meet is not checked.
+        The parts keep their definitions; it is not checked whether the joints' ends coincide.
         """
         chosen = selection_on(tables, self.selection)
         initial = dataclasses.replace(start, selection=chosen, step=None)
@@ -190,8 +188,8 @@ class System:
         selection: Selection | None = None, clusters: Clusters | None = None,
         initial: State | None = None,
     ) -> Self:  # fmt: skip
-        """A system of the same class that differs in what is given; nothing is checked, nor
-        compiled again."""
+        """A system of the same class with some fields replaced; nothing is checked or compiled
+        again."""
         return self.from_checked(
             self.parts if parts is None else parts,
             self.candidates if candidates is None else candidates,
@@ -203,7 +201,7 @@ class System:
         )
 
     def instant(self, state: State | None = None) -> Instant:
-        """A state, by itself the initial one, with all that its equation of motion is made of."""
+        """A state, by default the initial one, with all terms of its equation of motion."""
         if state is None:
             return self.initial.instant(self.selection)
         self.check_state("state", state)
@@ -219,10 +217,9 @@ class System:
 
         "recursive": compiled, by articulated bodies; "dense": Gauss's principle by null space;
         "literal": the Udwadia-Phohomsiri equation as printed; "kane": Kane's equations in minimal
-        form.  Same answer, as long as poses and velocities satisfy the joints (`residual` tells;
-        where they do not, no acceleration is right).  Where loops close among bodies whose masses
-        are a million times apart, "recursive" asks "dense" as well, and warns where the two
-        disagree."""
+        form. All give the same result if poses and velocities satisfy the joints (see `residual`;
+        otherwise no acceleration is correct). Where loops close among bodies with masses a million
+        times apart, "recursive" is compared with "dense", with a warning where the two disagree."""
         if evaluator == "recursive":
             return self._recursive(self.instant(state))
         return self._solve(state, evaluator).acceleration
@@ -230,8 +227,8 @@ class System:
     def constraint_forces(
         self, state: State | None = None, evaluator: Evaluator = "recursive"
     ) -> Floats:
-        """What joints and stops that hold do to each moving body (n, 6): force in N [N], torque in
-        body axes [N m]."""
+        """The total load of joints, and of stops that hold, on each moving body (n, 6): force in N
+        [N], torque in body axes [N m]."""
         return self._solve(state, evaluator).constraint_wrench
 
     def matrices(self, state: State | None = None) -> Matrices:
@@ -245,13 +242,13 @@ class System:
         return analysis.energy(self.instant(state))
 
     def residual(self, state: State | None = None) -> Residual:
-        """How far the active joints, and the stops that hold, are from being satisfied, in position
-        and velocity."""
+        """The residuals of the active joints, and of the stops that hold, in position and
+        velocity."""
         return analysis.residual(self.instant(state))
 
     def mobility(self, state: State | None = None) -> Mobility:
-        """Degrees of freedom, rank, redundant joints, nearness of a singular pose; stops that hold
-        count as rows."""
+        """Degrees of freedom, rank, redundant joints, distance from a singular pose; stops that
+        hold count as rows."""
         return analysis.mobility(self.instant(state))
 
     def reactions(
@@ -259,8 +256,8 @@ class System:
     ) -> dict[str, Reaction]:
         """Force and torque of each active joint, and each stop that holds, on its second body.
 
-        `unique` is False where they are not; `press` of a stop tells how hard it is pressed on: not
-        below zero, where it rightly holds.
+        `unique` is False where joints are redundant; `press` of a stop is the force on it, not
+        negative where the stop can hold it.
 
         axes: "inertial": in N; "joint": in the axes of the joint's first site, z along the axis of
         a hinge."""
@@ -270,13 +267,13 @@ class System:
         return analysis.reactions(at, self._solve(state, "dense").multipliers, axes)
 
     def pulls(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """What each active force does to each moving body: force [N] and torque [N m] about its
+        """The load of each active force on each moving body: force [N] and torque [N m] about its
         mass centre, in N."""
         return analysis.pulls(self.instant(state))
 
     def balance(self, state: State | None = None) -> dict[str, tuple[Pull, ...]]:
-        """All that acts on each moving body, about its mass centre, in N: forces, joints, stops
-        that hold and, where it is accelerated, its inertia; they add up to zero."""
+        """All loads on each moving body, about its mass centre, in N: forces, joints, stops that
+        hold and, where it is accelerated, its inertia force; they add up to zero."""
         return analysis.balance(self.instant(state), self._solve(state, "dense"))
 
     def _solve(self, state: State | None, evaluator: Evaluator) -> Solution:

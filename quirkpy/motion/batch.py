@@ -1,4 +1,5 @@
-"""`RunGroup`: runs of one selection, their starts as arrays, flown by any number of threads."""
+"""`RunGroup`: runs of one selection, with their starts as arrays, computed by any number of
+threads."""
 
 from __future__ import annotations
 
@@ -65,32 +66,32 @@ from quirkpy.parts.event import Event
 from quirkpy.tables.merge import Merger
 from quirkpy.tables.tables import ANGLE
 
-#: Notes that wait to be fetched; and after how many times the rows of a single run's call one of
-#: many comes back: still well below a second.
+#: Number of notes that may wait to be fetched; and the length of a call of many runs, relative to
+#: that of a single run: still well below a second.
 NOTES_WAITING, CALLS = 4096, 10
-#: Each thread takes its runs in so many blocks, so that all have work until the end; no block is
-#: longer than the second.
+#: Number of blocks for each thread, so that all have work until the end; and the largest number of
+#: runs in a block.
 BLOCKS, LONGEST_BLOCK = 8, 512
-#: All rows of runs, where these are kept, wait in so much room [numbers] to be fetched.
+#: Storage for all rows of runs, where these are kept, until they are fetched [numbers].
 ROOM_FOR_ROWS = 1_000_000
-#: So long [s] one thread waits for others before it looks whether Ctrl-C has come.
+#: Interval in which a waiting thread looks for Ctrl-C [s].
 LISTEN_EVERY = 0.05
-#: Of no samples.
+#: For runs without samples.
 NO_TIMES: Floats = np.zeros(0)
-#: Steps of a run without a bound.
+#: The number of steps of a run without a bound.
 UNBOUNDED = 2**62
 
 
-#: Why runs end, by the numbers of the kernels.
+#: Why runs end, by the numbers used in kernels.
 REASONS = {**ENDS, OUT_OF_STEPS: Stop.STEPS, NOT_FLOWN: Stop.INTERRUPTED}
-#: Ends of which arrays do not tell all: joints say what is in the way, or what could not be held.
+#: Ends for which arrays do not suffice: joints say what blocks them, or what could not be held.
 UNTOLD = (JAMMED, UNHOLDABLE, NO_START, PYTHON_FAILED, NOT_FLOWN)
 
 
 class Starts(NamedTuple):
-    """States side by side: times (n,), rows of bodies (n, nb, STATE_WIDTH), whole turns (n, nc),
-    next steps, 0: to be found out (n,), tails (n, tail); stops that hold, and rows of clusters, of
-    each; whether controllers go on from an earlier run (n,)."""
+    """States as arrays: times (n,), rows of bodies (n, nb, STATE_WIDTH), whole turns (n, nc), next
+    steps, 0: not known (n,), tails (n, tail); for each the stops that hold, and the rows of
+    clusters; whether controllers continue from an earlier run (n,)."""
 
     t: Floats
     rows: Floats
@@ -103,7 +104,7 @@ class Starts(NamedTuple):
 
     @classmethod
     def of(cls, states: Sequence[State]) -> Starts:
-        """From states of the same bodies and joints."""
+        """Arrays from states of the same bodies and joints."""
         columns = (
             np.array([getattr(s, name) for s in states]) for name in ("r", "q", "v", "omega")
         )
@@ -119,7 +120,7 @@ class Starts(NamedTuple):
         )
 
     def repeated(self, count: int) -> Starts:
-        """The only state, so many times."""
+        """A single state, repeated."""
         return Starts(
             np.repeat(self.t, count), np.repeat(self.rows, count, axis=0),
             np.repeat(self.windings, count, axis=0), np.repeat(self.step, count),
@@ -129,7 +130,7 @@ class Starts(NamedTuple):
 
 
 class Ends(NamedTuple):
-    """What runs have come to, a row each: why, NOT_FLOWN where that is not known; times, states of
+    """The ends of runs, a row each: the reason, NOT_FLOWN where that is not known; times, states of
     all bodies with the ledger (n, nb + 1, STATE_WIDTH), angles, tails, next steps, counts; stops
     that hold; rows of clusters; states and angles at samples; notes (m, BATCH_NOTE)."""
 
@@ -150,10 +151,11 @@ class Ends(NamedTuple):
 
 # --- a group --------------------------------------------------------------------------------------
 class RunGroup:
-    """Runs of one selection, side by side: starts of them all, and numbers that differ.
+    """Runs of one selection computed together: the starts of all, and the numbers in which they
+    differ.
 
-    start_of: the start of each; odd: those that begin or end otherwise than arrays can say, and
-    are to be flown one by one (n,)."""
+    start_of: the start of each; odd: those that begin or end in a way that arrays cannot represent,
+    and are computed one by one (n,)."""
 
     def __init__(
         self, system: System, starts: Starts, numbers: Numbers, span: float,
@@ -176,23 +178,23 @@ class RunGroup:
         self.batch = self._batch()
 
     def _beside_samples(self) -> Bools:
-        """Runs whose controllers do not sample as those of most, or in which something else is to
-        be known between samples."""
+        """Runs whose controllers have other sampling times than those of most, or that need values
+        between samples."""
         s, where = self.starts, self.numbers.where
         commands = bool(len(self.times)) or bool((where[:, 0] == KNOTS).any())
         return np.asarray((s.t != s.t[0]) | s.going | commands)
 
     def driver(self, events: Sequence[Event] | None = None) -> Driver:
-        """The arrays of one run."""
+        """A driver with the arrays of one run."""
         watched = self.events if events is None else events
         driver = Driver(self.system.clusters, self.first, self.span, watched, self.settings)
         driver.head_for(driver.until, whole=True)
-        driver.make_room(driver.rows_at_once() + 1)  # one more, for the row before
+        driver.make_room(driver.rows_at_once() + 1)  # one more for the preceding row
         return driver
 
     def _clustered(self) -> Floats:
-        """The starts as rows of clusters, as `Clusters.enter` has them; where they miss the locks,
-        or come from a run that has ended, they are odd."""
+        """The starts as rows of clusters, as `Clusters.enter` returns them; starts that violate the
+        locks, or that are the end of another run, are odd."""
         assert self.merger is not None
         rows = self.starts.rows
         clusters = contract_rows(self.merger, rows)
@@ -228,7 +230,7 @@ class RunGroup:
         )  # fmt: skip
 
     def _near(self) -> Floats:
-        """The angles next to which those of the starts are taken; where clusters move, theirs."""
+        """The reference angles of the starts; of the clusters, if bodies are merged."""
         t, s = self.system.tables, self.starts
         turning = t.coordinate_kind == ANGLE
         near = np.where(turning, 2.0 * np.pi * s.windings, 0.0)
@@ -249,8 +251,8 @@ class RunGroup:
     def fly(
         self, threads: int, tell: Callable[[int], None], every: bool = False
     ) -> tuple[Ends, bool]:
-        """Fly all runs that are not odd; tell: called with how many are done; every: keep all
-        their rows.  Returns what they have come to, and whether Ctrl-C has come."""
+        """Compute all runs that are not odd; tell: called with the number that are done; every:
+        keep all their rows. Returns their ends, and whether Ctrl-C was pressed."""
         crew = Crew(self, threads, tell, every)
         crew.work()
         self.kept = crew.kept
@@ -269,7 +271,7 @@ class RunGroup:
         )  # fmt: skip
 
     def _sampled(self, samples: Floats) -> Floats:
-        """States of all bodies at samples; the start is one where its time is asked for."""
+        """States of all bodies at samples; the start is one of them where its time is asked for."""
         n = self.starts.rows.shape[1] + 1
         out = zero_rows(self.n, len(self.times), n)
         for k, t in enumerate(self.times):
@@ -277,7 +279,7 @@ class RunGroup:
         return out
 
     def _expand(self, rows: Floats, first: Bools) -> Floats:
-        """States of all bodies from those of the clusters of runs (n, ..., STATE_WIDTH).  first:
+        """States of all bodies from those of the clusters of runs (n, ..., STATE_WIDTH). first:
         which of them are starts; a start that was not moved is returned exactly as it was given."""
         if self.merger is None:
             return rows.copy()
@@ -291,14 +293,13 @@ class RunGroup:
         return out
 
     def _turned(self, pattern: Bools) -> Merger:
-        """How clusters lie, with quaternions of the signs that the bodies of a start have (nb,)."""
+        """The geometry of the clusters, with the signs of the quaternions of a start (nb,)."""
         assert self.merger is not None
         return self.merger.facing(np.where(pattern, 1.0, -1.0)[:, None], np.ones((1, 1)))
 
     # --- runs with all their rows -----------------------------------------------------------------
     def courses(self, ends: Ends) -> Iterator[Course | None]:
-        """What each run has left, all rows being kept; None of those that `simulate` alone can
-        tell."""
+        """The course of each run, if all rows are kept; None for those that need `simulate`."""
         owner = np.concatenate([np.zeros(0, dtype=np.int64), *(some for some, _ in self.kept)])
         order = np.argsort(owner, kind="stable")
         columns = [np.concatenate(parts)[order] for parts in zip(*(c for _, c in self.kept))]
@@ -336,7 +337,8 @@ class RunGroup:
 def happenings(
     driver: Driver, start_of: Callable[[], State], notes: Floats
 ) -> tuple[Happening, ...]:
-    """What the notes of one run mean, to the arrays of such a run; start_of: gives its start."""
+    """The events in the notes of one run, for the arrays of such a run; start_of: gives its
+    start."""
     driver.notes = Notes(driver.entry, driver.watched)
     for _, t, what, which, lost in notes.tolist():
         if what == TOOK:
@@ -350,8 +352,8 @@ def happenings(
 
 
 class Crew:
-    """Threads that fly the runs of a group, block by block: a thread that is free takes the next
-    block.  The bits of a run do not depend on which thread flies it."""
+    """Threads that compute the runs of a group, block by block: an idle thread takes the next
+    block. The bits of a run do not depend on the thread."""
 
     def __init__(
         self, group: RunGroup, threads: int, tell: Callable[[int], None], every: bool
@@ -362,11 +364,11 @@ class Crew:
         self.kept: list[tuple[Ints, tuple[Any, ...]]] = []  # runs, and columns of their rows
         self.errors: list[BaseException] = []
         self.first = threading.current_thread()
-        self.listener: PythonParts | None = None  # of the thread that began: it hears Ctrl-C
+        self.listener: PythonParts | None = None  # of the main thread, which receives Ctrl-C
         self.blocks = self._blocks()
 
     def _blocks(self) -> Iterator[tuple[int, int]]:
-        """Where blocks begin and end; odd runs are in none."""
+        """The bounds of blocks, without the odd runs."""
         even = np.flatnonzero(~self.group.odd)
         size = max(1, min(LONGEST_BLOCK, len(even) // (BLOCKS * self.threads)))
         ends = np.flatnonzero(np.diff(even) != 1) + 1
@@ -376,7 +378,7 @@ class Crew:
                 yield int(some[0]), int(some[-1]) + 1
 
     def work(self) -> None:
-        """Fly all; Ctrl-C ends it when the compiled calls at work have come back."""
+        """Compute all runs; Ctrl-C ends this when the compiled calls at work have returned."""
         others = [threading.Thread(target=self._help) for _ in range(self.threads - 1)]
         for other in others:
             other.start()
@@ -401,7 +403,7 @@ class Crew:
             self.halted = True
 
     def _fly_blocks(self, driver: Driver, others: Sequence[threading.Thread]) -> None:
-        """Fly block after block with the arrays of a driver, and wait for others."""
+        """Compute block after block with the arrays of a driver, and wait for others."""
         with ExitStack() as stack:
             engine = stack.enter_context(driver.at_work())
             worker = _worker(driver, engine)
@@ -423,7 +425,7 @@ class Crew:
                     other.join(LISTEN_EVERY)
 
     def _with_room(self, driver: Driver) -> RunTable:
-        """The batch with room of this thread for notes, and for rows."""
+        """The batch with this thread's storage for notes and rows."""
         most = max(NOTES_WAITING, 2 * (len(driver.rows.notes) + len(driver.watched) + 2))
         batch = self.group.batch._replace(notes=np.zeros((most, BATCH_NOTE)))
         if not self.every:
@@ -436,12 +438,12 @@ class Crew:
             return None if self._heard() else next(self.blocks, None)
 
     def _heard(self) -> bool:
-        """Whether all is to end."""
+        """Whether all threads are to end."""
         self.halted |= self.listener is not None and self.listener.halted
         return self.halted
 
     def _report(self, more: int) -> None:
-        """Count what is done; the thread that began tells it."""
+        """Count the runs that are done; the main thread reports the number."""
         with self.lock:
             self.done += more
         if threading.current_thread() is self.first:
@@ -451,7 +453,7 @@ class Crew:
         self, first: int, last: int, batch: RunTable, model: Model, driver: Driver, worker: Worker,
         aside: Worker,
     ) -> None:  # fmt: skip
-        """Fly some runs, call after call."""
+        """Compute some runs, call after call."""
         desk, s = np.zeros(DESK_WIDTH, dtype=np.int64), self.group.settings
         desk[AT], desk[LAST], desk[STRETCH] = first, last, driver.rows_at_once()
         desk[PATIENCE] = CALLS * desk[STRETCH]

@@ -1,4 +1,5 @@
-"""What events watch just before a run begins, so that those are told which its start brings."""
+"""Values of watched functions just before a run begins, so that events at its start are
+recorded."""
 
 from __future__ import annotations
 
@@ -17,11 +18,11 @@ from quirkpy.parts.event import Event
 def watched_values(
     clusters: Clusters, state: State, events: Sequence[Event]
 ) -> dict[WatchedKey, float]:
-    """What events watch at a state, whatever joints would make of it."""
+    """The values of watched functions at a state, before joints act on it."""
     apart = Clusters(clusters.selection, clusters.layout)
     driver = Driver(apart, state, 1.0, events, Settings(drift="none"))
     driver.make_room(1)
-    if driver.controls.loops:  # which come later
+    if driver.controls.loops:  # commands are computed later
         driver.controls.board.desk[DUE] = NOTHING_DUE
     with driver.at_work() as e:
         if PYTHON in driver.kinds:
@@ -37,8 +38,8 @@ def watched_values(
 def begin_after(
     driver: Driver, events: Sequence[Event], values: Mapping[WatchedKey, float]
 ) -> None:
-    """Let events be told that the start of a run brings: what they watch had these values just
-    before.  Rest is asked of the start by itself."""
+    """Record the events that occur at the start of a run, given the values of watched functions
+    just before. The event of rest is evaluated at the start itself."""
     for key, line in watched_keys(driver.watched, events).items():
         if driver.watch.what[line, KIND] != REST:
             driver.watch.values[line, BEFORE] = values.get(key, 0.0)

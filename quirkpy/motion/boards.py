@@ -1,4 +1,4 @@
-"""The board of a run's controllers: all that kernels know of them."""
+"""The board of a run's controllers: all of their data that kernels need."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ from quirkpy.parts.formulas import flat
 from quirkpy.tables.merge import Merger
 from quirkpy.tables.tables import Selection
 
-#: Where bodies turn so many times between two samples, and so many times as fast as at the start,
-#: controllers have lost them [1].
+#: A controller has lost control where bodies make this many turns between two samples, and turn
+#: this many times as fast as at the start [1].
 MOST_TURNS, SPED_UP = 1e4, 1e3
 
 
 def _fastest(start: State, loops: Sequence[Loop]) -> float:
-    """The spin beyond which controllers have lost what they control [rad/s]: what turns faster at
-    the start may do so."""
+    """The angular velocity beyond which controllers have lost control [rad/s]; larger where bodies
+    turn faster at the start."""
     period = min(loop.controller.period for loop in loops)
     begun = float(np.linalg.norm(start.omega, axis=1).max(initial=0.0))
     return max(2.0 * math.pi * MOST_TURNS / period, SPED_UP * begun)
@@ -47,7 +47,7 @@ def _fastest(start: State, loops: Sequence[Loop]) -> float:
 def board_of(
     selection: Selection, entry: Entry, start: State, loops: Sequence[Loop], count: int
 ) -> Board:
-    """What kernels know of controllers, with room for so many samples of each."""
+    """The data of controllers for kernels, with storage for a number of samples of each."""
     tables, merger = selection.tables, entry.merger
     width = loops[-1].end
     fields = [field for loop in loops for field in loop.fields]
@@ -108,7 +108,7 @@ def no_board() -> Board:
 
 
 def _nine(matrix: Any) -> Floats:
-    """What makes a knot of one number, or of three, as a matrix row by row."""
+    """The matrix that makes a knot from one number, or from three, row by row."""
     out = np.zeros((3, 3))
     made = np.asarray(matrix, dtype=float)
     out[: made.shape[0], : made.shape[1]] = made
@@ -116,21 +116,21 @@ def _nine(matrix: Any) -> Floats:
 
 
 def _places_of(merger: Merger | None) -> tuple[Ints, Floats, Floats]:
-    """Where bodies lie in clusters."""
+    """The poses of bodies in clusters."""
     if merger is None:
         return np.zeros(0, dtype=np.int64), np.zeros((0, 3)), np.zeros((0, 4))
     return np.array(merger.cluster), np.array(merger.place), np.array(merger.turn)
 
 
 def measures_of_none() -> Measures:
-    """Nothing that is measured."""
+    """Measures of nothing."""
     none, whole = np.zeros((0, 0)), np.zeros(0, dtype=np.int64)
     sites = Sites(whole, none)
     return Measures(whole.reshape(0, 3), sites, whole, none, np.zeros(0), np.zeros(0))
 
 
 def _loop_table(loops: Sequence[Loop]) -> Ints:
-    """Where the numbers of each controller stand."""
+    """The offsets of the numbers of each controller."""
     rows, field, memory, own = [], 0, 0, 0
     for loop in loops:
         who, last = loop.controller, field + len(loop.fields)

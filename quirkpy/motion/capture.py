@@ -1,5 +1,5 @@
-"""What happens as joints take hold of a motion: a plastic impact, after which it goes on as they
-allow."""
+"""Joints that become active during motion: a plastic impact, after which the motion satisfies
+them."""
 
 from __future__ import annotations
 
@@ -32,20 +32,20 @@ from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Jump
 from quirkpy.motion.snapshot import state_at
 
-#: How far from its bounds a coordinate counts that has none [rad] or [m].
+#: Distance from its bounds assigned to a coordinate without bounds [rad] or [m].
 FAR = 1e6
-#: After an impact a stop is run into at a rate beyond this share of the largest change of velocity
-#: [1].
+#: A coordinate moves into a stop after an impact if its rate exceeds this share of the largest
+#: change of velocity [1].
 INTO_STOP = 1e-9
-#: So many steps along the joints at most lead to their nearest pose; each leaves a share of the way
-#: as small as that.
+#: Largest number of corrections along the joints towards the nearest pose; each reduces the
+#: remaining distance by a factor comparable to that distance.
 NEARER = 20
 
 
 class Catch(NamedTuple):
-    """A state after joints have taken hold of it; the kinetic energy [J] that this took; how far
-    poses [m or rad] and velocities [m/s or rad/s] were moved; the impact: the bodies on the joints,
-    with the velocities before and after, and the stops that took part."""
+    """A state after joints have become active; the kinetic energy [J] lost; how far poses [m or
+    rad] and velocities [m/s or rad/s] were changed; the impact: the bodies on the joints, with the
+    velocities before and after, and the stops that took part."""
 
     state: State
     loss: float
@@ -54,13 +54,13 @@ class Catch(NamedTuple):
 
 
 def catch(clusters: Clusters, state: State) -> Catch:
-    """Poses onto the joints, to the nearest, then velocities, each by the smallest change in the
-    metric of kinetic energy: a plastic impact, in which everything keeps moving as far as the
-    joints allow.
+    """Move poses to the nearest ones on the joints, then change velocities, both by the smallest
+    change in the metric of kinetic energy: a plastic impact.
 
-    Stops that hold, and those beyond which the joints would bring the pose, take part: they push,
-    and never pull; which of them hold on depends on what acts then.  What hangs together without
-    the ground keeps its angular momentum, which the old velocities do not have in the new pose."""
+    Stops that hold, and those that the pose on the joints would pass, take part: they push, and
+    never pull; which of them continue to hold depends on the loads. Groups that are not attached to
+    the ground keep their angular momentum, which the old velocities would not have in the new
+    pose."""
     with clusters.lend() as engine:
         return _caught(Hold(engine, state), state)
 
@@ -77,7 +77,7 @@ def _caught(hold: Hold, state: State) -> Catch:
             break
         holding |= beyond
     if moved[0] <= START_TOLERANCE and not holding.any():
-        posed = before  # not to be touched by a bit
+        posed = before  # unchanged to the bit
     else:
         speeds_of(posed)[:] = speeds_of(before)
         hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
@@ -92,8 +92,8 @@ def _caught(hold: Hold, state: State) -> Catch:
 
 
 def clearances(at: Instant) -> Floats:
-    """How far coordinates are from the bounds of the stops that act, on the free side, and the rate
-    of that (2, n).  Latches bound nothing: far away, and at rest."""
+    """The distances of coordinates from the bounds of the active stops, positive on the free side,
+    and their rates (2, n). Latches are no bounds: a large distance with rate zero."""
     stops = stops_of(at.selection, pack(at.selection.tables))[0]
     value, rate = at.coordinates(stops.what[:, STOP_COORDINATE]).T
     found = np.array([value - stops.numbers[:, BOUND], rate]) * stops.numbers[:, SIDE]
@@ -101,8 +101,7 @@ def clearances(at: Instant) -> Floats:
 
 
 def hold_at_latches(clusters: Clusters, state: State) -> State:
-    """The state held by the latches at whose places it stands still, as a run that begins in it
-    is."""
+    """The state held by the latches in whose positions it is at rest, like the start of a run."""
     layout = clusters.layout
     if not layout.latches:
         return state
@@ -115,7 +114,7 @@ def hold_at_latches(clusters: Clusters, state: State) -> State:
 
 
 class Hold:
-    """The joints and stops that take hold of a state."""
+    """The joints and stops that become active in a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
         self.engine, self.start = engine, state.changed(selection=engine.selection)
@@ -126,22 +125,22 @@ class Hold:
         self.engine.set_time(state.t)
 
     def state_of(self, rows: Floats) -> State:
-        """Rows (nb + 1, STATE_WIDTH) as a state whose angles go on from those of the start."""
+        """Rows (nb + 1, STATE_WIDTH) as a state with angles continuous with those of the start."""
         s = self.start
         made = state_at(s, s.t, rows, s.near, further=s.further, controls=s.controls)
         return made.next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
-        """The state with what acts on it, ready for the kernels."""
+        """The state with the active parts, as arguments of the kernels."""
         return self.state_of(rows).instant()
 
     def nearest(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """The pose on the joints that is nearest to some rows, and how far bodies moved, as from
-        `onto`.
+        """The pose on the joints that is nearest to some rows, and the displacement of bodies, as
+        from `onto`.
 
-        It does not depend on how the rows of the joints are written: from where `onto` leads, the
-        part of the way back that lies along the joints is gone again, a few times.  Motion that
-        joints prescribe is left out."""
+        It does not depend on how the rows of the joints are written: starting from the result of
+        `onto`, the component along the joints of the remaining displacement is removed, a few
+        times. Prescribed motion of joints is not included."""
         after, moved = self.onto(rows, holding)
         for _ in range(NEARER):
             back, none = after.copy(), after.copy()
@@ -156,8 +155,8 @@ class Hold:
         return after, moved
 
     def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and how far poses
-        and velocities were moved (2,)."""
+        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and the changes of
+        poses and velocities (2,)."""
         e, after, moved = self.engine, rows.copy(), np.zeros(2)
         e.hold_those(holding)
         project(after, e.model, e.conditions, e.scratch, moved)
@@ -165,9 +164,9 @@ class Hold:
         return after, moved
 
     def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float, Bools]:
-        """The velocities after the impact, their largest change, and the stops that take part: none
-        that is reached is run into, and none that pushes would have to pull, which it would have to
-        where they part without it.  Latches that hold do so in both senses."""
+        """The velocities after the impact, their largest change, and the stops that take part: no
+        coordinate at a stop moves into it, and no stop that takes part pulls, as it would where the
+        coordinate leaves the stop without it. Latches that hold do so in both senses."""
         free = ~holding & (clearances(self.instant(posed))[0] > TOUCHING)
         latches = self.engine.model.stops.numbers[:, LATCH] != 0.0
         pushing = holding & latches

@@ -1,4 +1,4 @@
-"""`Cases`: the runs that are asked for, of each its start, its numbers, and what acts."""
+"""`Cases`: the requested runs, each with its start, its parameters, and its active parts."""
 
 from __future__ import annotations
 
@@ -17,13 +17,13 @@ from quirkpy.motion.batch import Starts
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
-#: What acts in a run: names of joints, and of forces.
+#: The active parts of a run: names of joints, and of forces.
 Chosen: TypeAlias = tuple[Sequence[str], Sequence[str]]
 
 
 class Cases:
-    """What is to be flown: of each run the start, numbers that differ, and what acts; None: as the
-    system has it."""
+    """The requested runs: for each the start, the parameters that differ, and the active parts;
+    None: those of the system."""
 
     def __init__(
         self, system: System, states: Sequence[State] | None,
@@ -36,7 +36,7 @@ class Cases:
         self._systems: dict[Any, System] = {}
 
     def _count(self) -> int:
-        """How many runs there are: all that differs from one to the other says the same."""
+        """The number of runs; all lists of values must agree."""
         given = {"states": self.states, "selections": self.selections}
         given |= {f"parameters {name!r}": some for name, some in self.parameters.items()}
         lengths = {name: len(some) for name, some in given.items() if some is not None}
@@ -56,7 +56,7 @@ class Cases:
 
     # --- one of them ------------------------------------------------------------------------------
     def base(self, k: int) -> System:
-        """The system of run k as it is selected, made once for each selection."""
+        """The system with the selection of run k, made once for each selection."""
         if self.selections is None:
             return self.system
         joints, forces = self._chosen(k)
@@ -66,7 +66,7 @@ class Cases:
         return made
 
     def _chosen(self, k: int) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Names of what acts in run k."""
+        """Names of the active parts in run k."""
         assert self.selections is not None
         given = self.selections[k]
         pair = isinstance(given, (tuple, list)) and len(given) == 2
@@ -87,7 +87,7 @@ class Cases:
         return out
 
     def of(self, k: int) -> System:
-        """The system of run k, in its start: what `simulate` would be asked of alone."""
+        """The system of run k in its start, as for `simulate`."""
         base = self.base(k)
         begun = base if self.states is None else base.at(self.states[k])
         if not self.parameters:
@@ -96,7 +96,7 @@ class Cases:
 
     # --- all of them ------------------------------------------------------------------------------
     def groups(self, some: range) -> Iterator[tuple[System, Ints]]:
-        """Systems, and the runs among some that each of them flies."""
+        """Systems, each with the runs that use it."""
         found: dict[int, tuple[System, list[int]]] = {}
         if self.selections is None:
             yield self.system, np.array(some)
@@ -108,7 +108,7 @@ class Cases:
             yield base, np.array(which)
 
     def starts(self, base: System, which: Ints) -> Starts:
-        """Where runs of one selection begin, checked."""
+        """The starts of runs of one selection, checked."""
         if self.states is None:
             return self._without_steps(Starts.of([base.initial]).repeated(len(which)))
         given = [self.states[k] for k in which.tolist()]
@@ -120,11 +120,11 @@ class Cases:
         return self._without_steps(starts)
 
     def _without_steps(self, starts: Starts) -> Starts:
-        """With other numbers a step that was good for the old ones says nothing."""
+        """Starts without step lengths, which do not apply after a change of parameters."""
         return starts._replace(step=np.zeros_like(starts.step)) if self.parameters else starts
 
     def _entered(self, base: System, state: State) -> State:
-        """A state as one of a system."""
+        """A state converted to one of a system."""
         if isinstance(state, State) and state.selection is base.selection:
             t = base.tables
             if state.bodies == t.body_names and state.joints == t.coordinate_names:
@@ -133,7 +133,7 @@ class Cases:
         return state.on(base.selection)
 
     def _check(self, base: System, starts: Starts, which: Ints) -> None:
-        """Refuse starts that are none, as `System.at` does; most are seen to be good at once."""
+        """Refuse invalid starts, as `System.at` does; most pass a quick test."""
         q = attitudes_of(starts.rows)
         square = (q * q).sum(axis=-1)
         doubtful = ~(abs(square - 1.0) <= quat.UNIT_TOLERANCE).all(axis=1)
@@ -147,7 +147,7 @@ class Cases:
 
 
 def _list_of(name: str, given: Any) -> Any:
-    """What is given for each run, as a list."""
+    """The values given for each run, as a list."""
     if given is None:
         return None
     if isinstance(given, (str, State)) or not hasattr(given, "__iter__"):
@@ -174,7 +174,7 @@ def _by_name(parameters: Any) -> Mapping[str, Any]:
 
 
 def _values(name: str, given: Any) -> list[Any]:
-    """The values of a parameter, one for each run, as parts take them."""
+    """The values of a parameter, one for each run, converted as by the part."""
     if isinstance(given, np.ndarray):
         given = given.tolist()
     values = _list_of(f"parameters {name!r}", given)

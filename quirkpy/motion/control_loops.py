@@ -26,15 +26,15 @@ from quirkpy.parts.part import PartError
 from quirkpy.tables.drives import Drive
 from quirkpy.tables.tables import Selection
 
-#: A period must be so many times as long as what time is rounded to.
+#: Least period of a controller, in units of the rounding of time.
 LEAST_PERIOD = 1e6
-#: The last knots of a field, from which it goes on.
+#: Number of last knots of a field that are kept for its continuation.
 KNOTS_KEPT = 3
 
 
 class Loop:
-    """A controller at work in a run: what it reads and drives, and where its numbers stand in the
-    log of samples, from a column on."""
+    """A controller in a run: what it reads and drives, and the first column of its numbers in the
+    log of samples."""
 
     def __init__(self, controller: Controller, drives: Sequence[Drive], selection: Selection,
                  start: State, column: int) -> None:  # fmt: skip
@@ -63,13 +63,13 @@ class Loop:
             dict(some) for some in (controller.limit, controller.noise, controller.quantum)
         )
         self.kept: list[Floats] = []
-        self.asked = 0  # the number of the sample that Python is asked for
+        self.asked = 0  # the number of the sample that Python must compute
         self._take_up(known, start.t)
         if controller.compiled:
             self._check_compiled()
 
     def _check_compiled(self) -> None:
-        """Refuse what a compiled command would have to ask Python for; what it returns has the
+        """Check that a compiled command needs no value from Python, and that its results have the
         shapes of the fields."""
         for one, _ in self.unread:
             raise self.controller.refuse(
@@ -80,11 +80,11 @@ class Loop:
 
     @property
     def remembered(self) -> Sequence[float]:
-        """The numbers that a compiled command remembers at the start."""
+        """The initial memory of a compiled command."""
         return tuple(self.memory.get("memory", self.controller.memory))
 
     def _take_up(self, known: ControlState, t: float) -> None:
-        """Go on with the samples of an earlier run, if the next of them is still to come."""
+        """Continue the samples of an earlier run, if the next of them is still to come."""
         period, delay = self.controller.period, self.controller.delay
         begun = t if known.begun is None else known.begun
         self.clock, samples = Clock(begun, period, delay), known.samples
@@ -98,8 +98,8 @@ class Loop:
 
     # --- a sample in Python -----------------------------------------------------------------------
     def command(self, t: float, row: Floats, at: Callable[[], Portion]) -> None:
-        """What the controller commands at a time, from what a row of the log says that it reads,
-        into that row; at: gives that instant, where Python is to measure something."""
+        """Compute the command at a time, from the readings in a row of the log, and write it into
+        that row; at: gives that instant, where Python must measure something."""
         for one, span in self.unread:
             row[span] = one.ask(at())
         measured = {one.name: one.give(row[span]) for one, span in self.ways}
@@ -115,7 +115,7 @@ class Loop:
         self._write(made, t, row)
 
     def _disturb(self, measured: dict[str, Any]) -> None:
-        """Add noise, the same for each sample of each seed, and round to whole quanta."""
+        """Add noise, a fixed function of sample and seed, and round to whole quanta."""
         for name, off in self.noises(self.asked).items():
             value = measured[name]
             measured[name] = value * off if isinstance(off, quat.Quaternion) else value + off
@@ -123,7 +123,7 @@ class Loop:
             measured[name] = step * np.round(measured[name] / step)
 
     def noises(self, k: int) -> dict[str, Any]:
-        """What is added to measured numbers in sample k, by name; of orientations a turn."""
+        """The noise of measured numbers in sample k, by name; for orientations a rotation."""
         if not self.noise:
             return {}
         rng, out = np.random.default_rng((self.controller.seed, k)), dict[str, Any]()
@@ -159,7 +159,7 @@ class Loop:
         return {name for name, _, _ in self.places}
 
     def _check_names(self, made: Any, t: float) -> None:
-        """Refuse commands that are not those of all drives."""
+        """Raise an error unless commands are given for all drives and no others."""
         who, drives = self.controller, self.controller.drives
         if not isinstance(made, Mapping):
             raise who.refuse(
@@ -206,8 +206,8 @@ class Loop:
         )
 
     def complain(self, row: Floats, memory: Floats) -> None:
-        """Raise what is wrong with the command in a row of the log; one that is compiled is asked
-        once more, in Python."""
+        """Raise the error in the command in a row of the log; a compiled command is evaluated once
+        more, in Python."""
         t, who = float(row[self.clock_column]), self.controller
         if who.compiled:
             given = {"t": t, "measured": row[self.first_read : self.first_told].copy(),
@@ -232,7 +232,7 @@ class Loop:
 
     # --- what it leaves ---------------------------------------------------------------------------
     def take(self, log: Floats, sampled: int, acted: int) -> None:
-        """Keep the samples of a log, and move those of which commands are still to take effect to
+        """Keep the samples of a log, and move those with commands that have not yet taken effect to
         its beginning."""
         mine = slice(self.clock_column, self.end)
         self.kept.append(log[self.carried : sampled, mine].copy())
@@ -260,8 +260,8 @@ class Loop:
         )  # fmt: skip
 
     def state(self, knots: Sequence[Floats], log: Floats, memory: Floats) -> ControlState:
-        """The controller as a state carries it, where its log begins with the samples of which
-        commands are still to take effect."""
+        """The controller as part of a state; its log begins with the samples whose commands have
+        not yet taken effect."""
         lines = []
         for field, some in zip(self.fields, knots, strict=True):
             values = some[-KNOTS_KEPT:, 1 : 1 + field.drive.size]
@@ -278,7 +278,7 @@ class Loop:
 
 
 def name_of(controller: Controller) -> str:
-    """A controller in a sentence."""
+    """The phrase for a controller in messages."""
     return f"{type(controller).__name__} {controller.name!r}"
 
 
@@ -289,5 +289,5 @@ def numbers_of(value: Any) -> Floats:
 
 
 def state_of(start: State, name: str) -> ControlState:
-    """How a controller stands where a run begins; one that the state does not know begins anew."""
+    """The state of a controller at the start of a run; one that is not in the state starts anew."""
     return next((one for one in start.controls if one.name == name), ControlState(name))

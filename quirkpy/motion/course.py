@@ -1,4 +1,4 @@
-"""What a run leaves behind: rows, events, counts, and why it ended."""
+"""The record of a run: rows, events, counts, and why it ended."""
 
 from __future__ import annotations
 
@@ -19,12 +19,12 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.controls import ControlState
 
 Keep: TypeAlias = Literal["all", "ends"]
-#: Columns that are full grow by this factor [1], for few are to be moved often.
+#: Factor by which full columns grow [1], so that few copies are needed.
 GROWTH = 1.25
-#: A column of a run takes no more memory than this [bytes]; larger ones are in files.
+#: Largest memory of a column of a run [bytes]; larger ones are in files.
 IN_MEMORY = 32_000_000
 
-#: Waits of a motion, in their order: when each begins, and how long it lasts [s].
+#: Waiting times of a motion, in order: the beginning of each, and its length [s].
 Waits: TypeAlias = Sequence[tuple[float, float]]
 
 
@@ -53,7 +53,7 @@ class Stop(enum.Enum):
         return self.value
 
 
-#: Why runs end, by the numbers of the kernels.
+#: Why runs end, by the numbers used in kernels.
 ENDS = {
     integrator.ARRIVED: Stop.END,
     integrator.STOPPED: Stop.EVENT,
@@ -67,10 +67,10 @@ ENDS = {
 
 class Happening(NamedTuple):
     """A located event: time [s], its name; the two sensors that met; the joints of a loop that
-    passed a singular pose, where branches of motion meet: it kept to its own; or a joint at its
-    stop, and drives that this is in the way of; or joints that take hold of a start that moves
-    against them, or that a run could not hold.  lost: the kinetic energy [J] that joints took as
-    they took hold."""
+    passed a singular pose, where branches of motion meet (the loop stayed on its branch); or a
+    joint at its stop, and the drives that this blocks; or joints that became active against the
+    motion of a start, or that a run could not hold. lost: the kinetic energy [J] lost as joints
+    became active."""
 
     t: float
     name: str
@@ -80,8 +80,8 @@ class Happening(NamedTuple):
 
 
 class Change(NamedTuple):
-    """What takes hold, or lets go, at a time [s]: a pair of a study with its option, or a latch
-    that is opened; the energy that this draws [J], and with which power [W]; None: at once."""
+    """A part that becomes active or inactive at a time [s]: a pair of a study with its option, or a
+    latch that is opened; the energy consumed [J], and the power [W]; None: at once."""
 
     t: float
     pair: str
@@ -91,13 +91,13 @@ class Change(NamedTuple):
 
     @property
     def lasts(self) -> float:
-        """How long it draws its power [s]."""
+        """For how long it draws power [s]."""
         return 0.0 if self.power is None else self.energy / self.power
 
 
 class Jump(NamedTuple):
-    """Velocities jump at a time [s]: the bodies just before and just after, in the pose in which
-    that happens (nb, STATE_WIDTH), and the stops that took part; joints all do."""
+    """A jump of velocities at a time [s]: the bodies just before and just after, in the pose of the
+    jump (nb, STATE_WIDTH), and the stops that took part; all joints do."""
 
     t: float
     before: Floats
@@ -106,17 +106,16 @@ class Jump(NamedTuple):
 
     @classmethod
     def between(cls, t: float, before: Floats, after: Floats, held: tuple[str, ...] = ()) -> Jump:
-        """The jump from one state to another: poses are those of the second."""
+        """The jump from one state to another, in the poses of the second."""
         start = after.copy()
         speeds_of(start)[:] = speeds_of(before)
         return cls(t, start, after.copy(), held)
 
 
 class ControlRecord(NamedTuple):
-    """What a controller did in a run: its name; the times of its samples [s] (m,); what it reads,
-    and what that was (m, ...), orientations as w x y z; what it drives, and what was commanded (m,
-    ...); and for each of these the knots of the field in whose place it stands: times [s] (n,),
-    values (n, ...)."""
+    """The record of a controller in a run: its name; the times of its samples [s] (m,); its inputs,
+    with their values (m, ...), orientations as w x y z; its drives, with the commands (m, ...); and
+    for each of these the knots of the driven field: times [s] (n,), values (n, ...)."""
 
     name: str
     t: Floats
@@ -129,7 +128,7 @@ class ControlRecord(NamedTuple):
 
 
 class Counts(NamedTuple):
-    """What a run cost: evaluations of the accelerations, steps taken, steps rejected."""
+    """The cost of a run: evaluations of the accelerations, steps taken, steps rejected."""
 
     evaluations: int
     steps: int
@@ -141,12 +140,12 @@ NO_TAILS: Floats = np.zeros((0, 0))
 
 
 class Course(NamedTuple):
-    """What a run leaves: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last
+    """The record of a run: times (k,), states (k, nb + 1, STATE_WIDTH) with the ledger in the last
     row, angles (k, nj), drift removed at each step, of poses and of velocities (k, 2), why it
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
-    bodies were one, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k, tail),
-    empty where no body has more coordinates and speeds than a rigid one; jumps of the
-    velocities; what controllers did, and how they stand at the end."""
+    bodies were merged, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k,
+    tail), empty where no body has more coordinates and speeds than a rigid one; jumps of the
+    velocities; records of controllers, and their states at the end."""
 
     t: Floats
     states: Floats
@@ -165,15 +164,16 @@ class Course(NamedTuple):
     controls: tuple[ControlState, ...] = ()
 
     def tails(self) -> Floats:
-        """The tails, a row for each state, whether they have numbers or none (k, tail)."""
+        """The tails, a row for each state, also if they are empty (k, tail)."""
         return self.tail if self.tail.size else np.zeros((len(self.t), 0))
 
 
 class Column:
-    """Rows of one kind, to which more come.  They grow where they lie, so that they never stand in
-    memory twice, and beyond `IN_MEMORY` in a file without a name, which goes with their array: so
-    they take memory only as they are read, and the system may take that back.  Where no file has
-    room, they stay in memory; where that has none, those before stay."""
+    """Rows of one kind that are appended to. The array grows in place, so that there is never a
+    second copy in memory. Beyond `IN_MEMORY` it is mapped from an unnamed file, which is deleted
+    with the array: then it needs memory only while it is read, and the operating system may reclaim
+    that. If there is no space for a file, rows stay in memory; if memory runs out, earlier rows are
+    kept."""
 
     def __init__(self, rows: Any) -> None:
         self.store, self.rows = rows, len(rows)
@@ -182,7 +182,7 @@ class Column:
         self.file: RawIOBase | None = None
 
     def add(self, more: Any) -> None:
-        """Rows after those that are there."""
+        """Append rows."""
         rows = self.rows + len(more)
         if self.file is None and rows * self.of_row > self.most:
             self._move_to_file()
@@ -202,10 +202,10 @@ class Column:
 
     def _resize(self, rows: int) -> None:
         if len(self.store) != rows:
-            self.store.resize((rows, *self.store.shape[1:]), refcheck=False)  # nobody else has it
+            self.store.resize((rows, *self.store.shape[1:]), refcheck=False)  # the only reference
 
     def _move_to_file(self) -> None:
-        """What is there so far, into a file, if one has room; this is tried once."""
+        """Move the rows into a file, if there is space for one; this is tried once."""
         self.most = math.inf
         with suppress(OSError):
             file = unnamed_file()
@@ -214,7 +214,8 @@ class Column:
             self.file, self.store = file, self.store[:0].copy()
 
     def _written(self, more: Any) -> bool:
-        """Write rows into the file; if that has no room, those before are in memory again."""
+        """Write rows into the file; if there is no space, the earlier rows are read back into
+        memory."""
         assert self.file is not None
         try:
             write(self.file, self.rows * self.of_row, more)
@@ -224,12 +225,12 @@ class Column:
 
 
 def unnamed_file() -> RawIOBase:
-    """A file that is gone when nobody has it any more."""
+    """A file that is deleted when its last reference is gone."""
     return tempfile.TemporaryFile(prefix="quirkpy-", buffering=0)
 
 
 def write(file: RawIOBase, at: int, rows: Any) -> None:
-    """Write rows from some byte on."""
+    """Write rows from a byte offset on."""
     data = rows.tobytes()
     file.seek(at)
     if file.write(data) != len(data):
@@ -237,14 +238,14 @@ def write(file: RawIOBase, at: int, rows: Any) -> None:
 
 
 class Kept:
-    """The rows of a run that are kept: all, every k-th, or the two ends; the memory of the last two
-    stays flat.
+    """The rows of a run that are kept: all, every k-th, or the two ends; the last two options need
+    constant memory.
 
-    Where there is no room for more rows, those before stay."""
+    If there is no room for more rows, earlier ones are kept."""
 
     def __init__(self, keep: Keep | int) -> None:
         self.every = keep if isinstance(keep, int) else {"all": 1, "ends": 0}[keep]
-        self.first: list[Any] = []  # of a run that is over with its first call there are no more
+        self.first: list[Any] = []  # a run that ends in its first call has no others
         self.columns: list[Column] = []
         self.rows = self.seen = 0
         self.last: tuple[Any, ...] = ()
@@ -273,14 +274,14 @@ class Kept:
         self.rows = rows
 
     def end_with(self, *row: Any) -> None:
-        """A row that is the last, in the place of those that are not before it."""
+        """Append the last row, replacing any rows at or after its time."""
         if self.rows:
             times = self.first[0] if self.first else self.columns[0].array()
             self.rows = int(np.searchsorted(times[: self.rows], row[0][0]))
         self.last = tuple([array.copy() for array in row])
 
     def arrays(self) -> tuple[Any, ...]:
-        """All that was kept, and the end: column by column."""
+        """All rows that were kept, and the end, column by column."""
         if self.last:
             self._append(self.last)
             self.last = ()

@@ -1,5 +1,5 @@
-"""What a run watches: the events that it is asked for and the stops that act, as lines of the
-kernels' table."""
+"""The functions that a run watches, for requested events and active stops, as lines of the kernels'
+table."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
 from quirkpy.tables.tables import PAIR
 
-#: Which crossings count, as kernels say it.
+#: Directions of crossings, as numbers for kernels.
 DIRECTIONS = {"falling": -1, "rising": 1, "both": 0}
-#: The name of the `When` that is being asked, or none: its function may begin runs of its own.
+#: The name of the `When` that is being evaluated, or None: its function may start other runs.
 ASKING: ContextVar[str | None] = ContextVar("the When that is asked", default=None)
 
 
@@ -60,19 +60,20 @@ class StopReached(NamedTuple):
 
 
 class RopeTurned(NamedTuple):
-    """A rope or string that becomes taut, or slack."""
+    """A rope or string that becomes taut or slack."""
 
     name: str
     terminal: bool = False
 
 
-#: What of which event: its number among those of a run, and the sensors, if it is about a pair.
+#: Key of a watched function: the number of its event in a run, and the sensors, if it concerns a
+#: pair.
 WatchedKey: TypeAlias = tuple[int, tuple[str, ...]]
 
 
 class Watched(NamedTuple):
-    """One watched function: the event that it belongs to, its line in the kernels' table, its
-    sensors, and what compiled code measures for it."""
+    """A watched function: its event, its line in the kernels' table, its sensors, and the
+    quantities that compiled code measures for it."""
 
     event: Event | StopReached | RopeTurned
     line: tuple[int, int, int, int, int]
@@ -90,14 +91,14 @@ def watched_function(
 
 
 def watched_in(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """All that a run watches: what its events ask for, and the stops and ropes that act."""
+    """All functions that a run watches: for its events, and for the active stops and ropes."""
     own = [*watched_stops(entry.layout), *watched_ropes(entry.layout)]
     return [*watched_functions(entry, selection, events), *own]
 
 
 def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """What the events of a run ask for, in their order; mass and energy of bodies that stand on the
-    ground count."""
+    """The functions for the events of a run, in their order; mass and energy include bodies
+    attached to the ground."""
     if not isinstance(events, (list, tuple)):
         raise PartError(
             f"simulate: stop is {events!r}, but must be a list of events, such as [qp.AtRest()]."
@@ -131,7 +132,7 @@ def watched_functions(entry: Entry, selection: Selection, events: Sequence[Event
 
 
 def watched_keys(watched: Sequence[Watched], events: Sequence[Event]) -> dict[WatchedKey, int]:
-    """At which line each thing stands that the events of a run watch."""
+    """The line of each function watched for the events of a run."""
     numbers = {id(event): k for k, event in enumerate(events)}
     return {
         (numbers[id(w.event)], w.sensors): line
@@ -141,15 +142,16 @@ def watched_keys(watched: Sequence[Watched], events: Sequence[Event]) -> dict[Wa
 
 
 def measured_lines(watched: Sequence[Watched]) -> list[Line]:
-    """What compiled code measures for watched functions, in the order in which they count it."""
+    """The quantities that compiled code measures for watched functions, in their order in the
+    table."""
     return [w.measure for w in watched if w.measure is not None]
 
 
 def watched_crossing(
     entry: Entry, selection: Selection, event: Threshold, before: Sequence[Line]
 ) -> Watched:
-    """The function of a measured number; where locked bodies move as one only coordinates and what
-    acts between two sites are compiled."""
+    """The function for a measured number; if bodies are merged, only coordinates and quantities
+    between two sites are compiled."""
     measure, direction = number_measured(selection, event), DIRECTIONS[event.direction]
     if measure.unit == "rad":
         doubt_degrees(f"{type(event).__name__} {event.name!r}: level", event.level)
@@ -165,7 +167,7 @@ def watched_crossing(
 
 
 def number_measured(selection: Selection, event: Threshold) -> Measure:
-    """The measure of an event: refused where it is none, or more than one number."""
+    """The measure of an event; an error unless it is a single number."""
     who = f"{type(event).__name__} {event.name!r}"
     found = measure_of(who, selection.tables, event.measure)
     if found.parts:
@@ -177,7 +179,7 @@ def number_measured(selection: Selection, event: Threshold) -> Measure:
 
 
 def watch_of(layout: Layout, watched: Sequence[Watched]) -> Watch:
-    """Watched functions as the kernels take them."""
+    """Watched functions in the form of the kernels."""
     if not watched:
         return NOTHING_WATCHED
     lines, numbers = [w.line for w in watched], [w.numbers for w in watched]
@@ -196,13 +198,13 @@ NOTHING_WATCHED = Watch(
 
 
 def ask_measure(event: Threshold, selection: Selection, state: State) -> float:
-    """How far beyond its level a measured number is, by Python."""
+    """A measured number minus its level, computed in Python."""
     at = state.instant(selection)
     return float(value_at(number_measured(selection, event), at)) - event.level
 
 
 def watched_stops(layout: Layout) -> list[Watched]:
-    """One function for each bound of the stops that act; reaching it ends no run."""
+    """A function for each bound of the active stops; reaching it ends no run."""
     joints = layout.selection.tables.joint_names
     out = []
     for k, label in enumerate(layout.labels):
@@ -212,7 +214,7 @@ def watched_stops(layout: Layout) -> list[Watched]:
 
 
 def watched_ropes(layout: Layout) -> list[Watched]:
-    """One function for each rope that acts; what it does changes where that crosses zero."""
+    """A function for each active rope; its force changes where the function crosses zero."""
     t, acting = layout.selection.tables, layout.selection.elements
     pairs = acting[t.element_kind[acting] == PAIR]
     return [
@@ -222,7 +224,7 @@ def watched_ropes(layout: Layout) -> list[Watched]:
 
 
 def meetings(selection: Selection, event: SensorsMeet) -> list[Watched]:
-    """One function for each pair of sensors that may notice each other."""
+    """A function for each pair of compatible sensors."""
     t = selection.tables
     names, sites = [sensor.name for sensor in t.sensors], t.sensor_site.tolist()
     body = t.site_body[t.sensor_site]
@@ -257,7 +259,7 @@ def ask(event: When, state: State) -> float:
 
 
 def way_back() -> str:
-    """What to do about a start beyond a stop; a `When` is asked about states that are none."""
+    """Advice for a start beyond a stop; a `When` may be evaluated at unphysical states."""
     asked = ASKING.get()
     if asked is None:
         return "start within the bounds, or leave the stop out"

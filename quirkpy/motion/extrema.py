@@ -1,10 +1,9 @@
-"""Moments of a motion between its rows: where something is largest, and from when on it is below a
-level.
+"""Extrema of a motion between its rows, and the times at which a measure falls below a level.
 
-Rows lie where an integrator happened to stop; what a motion is must not depend on them.  Between
-two of them all is smooth, unless velocities jump at one.  A polynomial through the rows around says
-where the moment is; there the state is integrated from the row before, and is one more point of the
-polynomial."""
+Rows lie where the integrator happened to stop; results must not depend on them. Between two rows
+the motion is smooth, unless velocities jump at one. A polynomial through the rows around gives an
+estimate of the time; there the state is integrated from the row before and becomes one more point
+of the polynomial."""
 
 from __future__ import annotations
 
@@ -18,51 +17,51 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.motion.interpolation import CourseRows
 from quirkpy.motion.resuming import Moment
 
-#: Times are located no more finely than to this share of the interval [1].
+#: Finest resolution of times, as a share of the interval [1].
 FINEST = 1e-12
-#: So many points at most, the nearest ones, make a polynomial; and so many rows are taken to either
-#: side of a moment.
+#: Largest number of points of a polynomial, the nearest ones; and number of rows on either side of
+#: an extremum.
 POINTS, BESIDE = 8, 3
-#: What is so many half steps away says nothing.
+#: Points farther away than this many half steps are not used.
 MOST_HALF_STEPS = 20.0
-#: A moment is looked for no nearer to the ends of a step than this share of it; shorter steps, as a
-#: share of the time, are none.
+#: An extremum is sought no nearer to the ends of a step than this share of it; steps below the
+#: second share, of the time itself, are ignored.
 STEP_RIM, LEAST_STEP = 1e-6, 1e-12
-#: A parabola through three rows misses the top by no more than this share of how far it falls to
-#: the lower one.
+#: A parabola through three rows misses the maximum by no more than this share of its height above
+#: the lower neighbour.
 MISSES = 0.1
-#: So many tops at most are looked at, for a motion that swings for ever has as many as rows; those
-#: that agree to this share are one.
+#: Largest number of maxima examined, as a periodic motion has very many; those that agree to the
+#: second share count as one.
 TOPS, SAME_TOP = 16, 1e-12
-#: Tops and zeros of a polynomial are looked for in so many places to either side of its middle, and
-#: by so many steps of Newton's method from there.
+#: Extrema and zeros of a polynomial are bracketed on a grid with this many points on either side of
+#: its middle, and then refined by this many steps of Newton's method.
 STRIDES, NEWTON_STEPS = 16, 4
 GRID = (np.arange(-STRIDES, STRIDES + 1)[:, None] / STRIDES) ** np.arange(POINTS)
-#: A top is known where the polynomial rises above the last point by no more than so many
-#: tolerances, of which it misses little; a level is passed at a time known to so many tolerances
-#: times the step.  Looks at most.
+#: A maximum is accepted when the polynomial exceeds the last point by no more than this many
+#: tolerances; the time of a level crossing is accepted to within the second number of tolerances,
+#: times the step. Largest number of evaluations.
 TOP_TOLERANCES, EXACT, LOOKS = 1e3, 10.0, 12
-#: Where one point says nothing of a slope, another is asked so far aside, a share of what there is.
+#: Offset of a second evaluation where one point does not give a slope, as a share of the interval.
 NEXT_POINT = 0.05
-#: Three looks so far apart, a share of what there is, make a bottom certain that was found from
-#: farther away.
+#: Spacing of three evaluations that confirm a minimum found from farther away, as a share of the
+#: interval.
 CLOSELY = 0.02
-#: Next to what curves say a passing is asked a little earlier, by the first share of a step, and
-#: looked for within the second.
+#: A crossing predicted by the curves is evaluated a little earlier as well, by the first share of a
+#: step, and sought within the second.
 EARLIER, PASSING_SPAN = 1e-4, 0.25
-#: A level is passed no nearer to the ends of a step than this share of it; points of a polynomial
-#: are farther apart than the second; nearer than the third every look halves what is left, or the
-#: rest is rounding.
+#: A level crossing is sought no nearer to the ends of a step than this share of it; points of a
+#: polynomial are at least the second share apart; below the third, every evaluation halves the
+#: interval, or the remainder is rounding.
 LEVEL_RIM, ANEW, HALVED = 1e-9, 1e-5, 1e-3
 
-#: What is measured at a time between two of some rows, and the run there, unless nothing happens on
-#: the way.
+#: The value of a measure at a time between two of some rows, and the run there, if something
+#: happens before.
 Ask: TypeAlias = Callable[[CourseRows, float], tuple[float, Moment | None]]
 
 
 class Summit(NamedTuple):
-    """Where a measure is largest among some rows: how much it may reach there; the rows around, and
-    its values there; between which times, and whether velocities jump at the second."""
+    """A maximum of a measure among some rows: an upper bound of its value; the rows around, and the
+    values there; the times between which it lies, and whether velocities jump at the second."""
 
     reach: float
     rows: CourseRows
@@ -75,7 +74,7 @@ class Summit(NamedTuple):
 class Curve:
     """A polynomial between two times, through points of a measure in and around them.
 
-    t, values: the points; its own variable goes from -1 to 1.
+    t, values: the points; the variable of the polynomial runs from -1 to 1.
     """
 
     def __init__(self, t: Floats, values: Floats, low: float, high: float) -> None:
@@ -84,7 +83,7 @@ class Curve:
         self.through(self.centre)
 
     def through(self, t: float) -> None:
-        """Make it go through the points nearest to a time."""
+        """Interpolate the points nearest to a time."""
         places, there = (
             ((self.t - self.centre) / self.scale).tolist(),
             (t - self.centre) / self.scale,
@@ -107,7 +106,7 @@ class Curve:
         self.second: Floats = np.asarray(powers[1:-1] * self.first[1:])
 
     def add(self, t: float, value: float) -> None:
-        """One more point, through which it goes."""
+        """Add a point, and interpolate it."""
         self.t, self.values = np.append(self.t, t), np.append(self.values, value)
         self.through(t)
 
@@ -119,8 +118,8 @@ class Curve:
         return at_place(self.first, (t - self.centre) / self.scale) / self.scale
 
     def top(self, end: bool) -> float | None:
-        """The time at which it is largest, unless that is at an end; end: the second counts.  Next
-        to an end that it leaves upwards it is larger within, nearer than any place looks."""
+        """The time of its maximum, unless that is at an end; end: the second end counts. Next to an
+        end at which it increases inwards the maximum is inside, perhaps closer than the grid."""
         k = int(np.argmax(GRID[:, : len(self.own)] @ self.own))
         if (
             k in (0, len(GRID) - 1)
@@ -130,7 +129,7 @@ class Curve:
         return self.centre + self.scale * refine(self.first, self.second, k)
 
     def fall(self) -> float:
-        """The last time at which it falls to zero; not a number where it does not."""
+        """The last time at which it falls to zero; nan where it does not."""
         above = GRID[:, : len(self.own)] @ self.own > 0.0
         falls = np.flatnonzero(above[:-1] & ~above[1:])
         if not len(falls):
@@ -147,8 +146,8 @@ def at_place(coefficients: Floats, x: float) -> float:
 
 
 def refine(of: Floats, slope: Floats, k: float) -> float:
-    """The zero of a polynomial next to a place of the grid, by Newton's method, no farther away
-    than one place."""
+    """The zero of a polynomial near a grid point, by Newton's method, no farther away than one grid
+    interval."""
     begun = x = -1.0 + k / STRIDES
     for _ in range(NEWTON_STEPS):
         rate = at_place(slope, x)
@@ -187,8 +186,8 @@ def stops(jumps: Bools) -> Bools:
 
 
 def no_higher(values: Floats) -> Floats:
-    """What `reaches` does not exceed at any row of series (k, ...), nor any summit where velocities
-    jump (...)."""
+    """The upper bound of series (k, ...) below which `reaches` stays at every row, and so does any
+    maximum at a jump of velocities (...)."""
     return np.asarray(
         values.max(axis=0, initial=0.0)
         + (1.0 + MISSES) * abs(np.diff(values, axis=0)).max(axis=0, initial=0.0)
@@ -196,9 +195,9 @@ def no_higher(values: Floats) -> Floats:
 
 
 def reaches(t: Floats, values: Floats, jumps: Bools) -> Floats:
-    """How much may be reached between rows about each (k,): by the parabola through it and both
-    neighbours, and more by what that may miss; at both ends, and next to jumps, by as much as rows
-    near by differ."""
+    """Upper bound of the value near each row (k,): the maximum of the parabola through it and both
+    neighbours, plus its possible error; at both ends, and next to jumps, plus the difference of
+    neighbouring rows."""
     out, n = values.copy(), len(values)
     alone = starts(jumps) | stops(jumps)
     if n > 2:
@@ -216,8 +215,8 @@ def reaches(t: Floats, values: Floats, jumps: Bools) -> Floats:
 
 
 def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
-    """The rows between which the top about row k may lie: its neighbours; where velocities jump
-    there, or next, each step for itself."""
+    """The rows between which the maximum near row k may lie: its neighbours; where velocities jump
+    there, or next to it, each step separately."""
     low, high = max(0, k - 1), min(n - 1, k + 1)
     cut = high - low == 2 and (jumps[k] or jumps[high])
     return [(low, k), (k, high)] if cut else [(low, high)]
@@ -226,8 +225,8 @@ def spans_of(k: int, n: int, jumps: Bools) -> list[tuple[int, int]]:
 def summit(
     rows: CourseRows, values: Floats, reach: Floats, jumps: Bools, low: int, high: int
 ) -> Summit:
-    """The summit between two rows, from as many rows beside as all is smooth between; reach:
-    about each row."""
+    """The maximum between two rows, with as many rows around as the motion is smooth for; reach:
+    upper bound near each row."""
     jump = bool(jumps[high])
     before = np.flatnonzero(jumps[: low + 1])
     after = np.flatnonzero(jumps[low + 1 :])
@@ -242,7 +241,7 @@ def summit(
 
 
 def select_summits(found: Iterable[Summit], most: float) -> list[Summit]:
-    """Summits that may reach above a value, the farthest first."""
+    """Maxima that may exceed a value, in decreasing order of their upper bounds."""
     above = [summit for summit in found if summit.reach > most * (1.0 + SAME_TOP)]
     return sorted(above, key=lambda summit: -summit.reach)[:TOPS]
 
@@ -254,9 +253,9 @@ def highest(
     rtol: float,
     known: Sequence[tuple[float, float]] = (),
 ) -> float:
-    """The largest value that a measure has about any summit, if that is more than the most at any
-    row; known so well that it would not change a motion of that tolerance.  known: times and values
-    between rows, if there are any."""
+    """The largest value of a measure, if a maximum between rows exceeds the largest value at rows;
+    accurate to the tolerance of the motion. known: times and values between rows, if there are
+    any."""
     for summit in select_summits(found, most):
         if summit.reach > most * (1.0 + SAME_TOP):
             most = max(most, top(summit, ask, TOP_TOLERANCES * rtol, known))
@@ -264,8 +263,8 @@ def highest(
 
 
 def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] = ()) -> float:
-    """The largest value of a measure about one summit; gain: the share that a polynomial may add to
-    the last."""
+    """The largest value of a measure near one maximum; gain: the share by which the polynomial may
+    exceed the last value."""
     most = float(s.values.max())
     if s.high - s.low <= LEAST_STEP * max(1.0, abs(s.low)):
         return most
@@ -285,7 +284,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         risen = said - most > gain * abs(most)
         if len(curve.t) > max(3, len(s.values) + 1) and (not risen or (known_here and x == s.high)):
             return max(most, said)
-        if known_here:  # but of a slope one point says nothing
+        if known_here:  # one point gives no slope
             x = (
                 curve.centre
                 if s.high - x < ANEW * (s.high - s.low)
@@ -294,7 +293,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
         x = min(max(x, s.low + rim), s.high - rim)
         said = curve(x)
         value, found = ask(s.rows, x)
-        if found is not None and found.happened:  # velocities have jumped by a hair earlier
+        if found is not None and found.happened:  # velocities jumped just before
             break
         most = max(most, value)
         if (
@@ -302,7 +301,7 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
             and len(s.values) > 3
             and abs(value - said) <= gain * abs(value)
         ):
-            break  # by what the polynomial misses here the top is missed only to second order
+            break  # the maximum is of second order in the time error
         curve.add(x, value)
     return most
 
@@ -310,8 +309,8 @@ def top(s: Summit, ask: Ask, gain: float, known: Sequence[tuple[float, float]] =
 def bottom(
     t: Floats, values: Floats, low: float, high: float, ask: Callable[[Floats], Floats]
 ) -> float:
-    """The time between two at which something is least that has values at some times, and may be
-    asked for more."""
+    """The time between two at which a measure is least, given its values at some times, and a
+    function for more values."""
     curve = Curve(t, -values, low, high)
     x = curve.top(False)
     if x is not None:
@@ -326,7 +325,7 @@ def bottom(
 def fall(
     rows: CourseRows, values: Floats, k: int, jumps: Bools, ask: Ask, rtol: float
 ) -> Moment | None:
-    """The run where a measure that is above zero at row k, and not at the next, has last fallen to
+    """The run where a measure that is positive at row k, and not at the next, has last fallen to
     zero between them; None: at the next, where velocities jump."""
     low, high = float(rows.t[k]), float(rows.t[k + 1])
     rim = max(LEVEL_RIM * (high - low), LEAST_STEP * max(1.0, abs(high)))
@@ -361,12 +360,12 @@ def fall(
 def passing(
     margin: Callable[[float], float], t: float, low: float, high: float, rtol: float
 ) -> float:
-    """When a margin is zero next to a time, within a step, by secants; that time where there is no
-    such moment."""
+    """The time near a given one, within a step, at which a margin is zero, by secants; the given
+    time where there is none."""
     far = EARLIER * (high - low)
     one, two = (t, margin(t)), (max(low, t - far), margin(max(low, t - far)))
     for _ in range(LOOKS):
-        if one[1] == two[1]:  # but for rounding it is there, or nowhere
+        if one[1] == two[1]:  # only rounding is left, or there is no zero
             return one[0] if abs(one[0] - two[0]) <= ANEW * (high - low) else t
         x = one[0] - one[1] * (one[0] - two[0]) / (one[1] - two[1])
         if not (low <= x <= high and abs(x - t) <= PASSING_SPAN * (high - low)):

@@ -1,5 +1,4 @@
-"""`Frames`: a motion as instants so close together that between two of them everything goes
-straight on."""
+"""`Frames`: instants of a motion so close together that it is linear between two of them."""
 
 from __future__ import annotations
 
@@ -16,15 +15,15 @@ if TYPE_CHECKING:
     from quirkpy.mechanics.state import State
     from quirkpy.motion.trajectory import Trajectory
 
-#: A step of a run is divided at most so often, each time into halves.
+#: Largest number of times that a step of a run is halved.
 HALVINGS = 8
-#: Where a run keeps one state in more steps than this, those between are made again.
+#: If a run keeps one state in more steps than this, the states between are recomputed.
 SPARSE = 2
 
 
 class Frames(NamedTuple):
-    """Instants of a motion, of which some may follow each other at the same time: a body (n of
-    them) snaps there.
+    """Instants of a motion; where two follow each other at the same time, bodies (n of them) snap
+    into another pose.
 
     t [s] (k,); r [m] (k, n, 3) and q, w x y z (k, n, 4): poses; kinetic, potential, work,
     dissipated [J] (k,), the last two since the motion began; joints: coordinates [as the name says]
@@ -41,7 +40,7 @@ class Frames(NamedTuple):
 
 
 class Metered(NamedTuple):
-    """A state of a run with the work put in and the energy taken out since the run began [J]."""
+    """A state of a run with the work done and the energy dissipated since the run began [J]."""
 
     state: State
     work: float
@@ -49,11 +48,11 @@ class Metered(NamedTuple):
 
 
 def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: float) -> Frames:
-    """The frames of runs that follow each other, each with the time that its own begins at [s].
+    """The frames of successive runs, each with the time at which its own time begins [s].
 
-    Between two frames straight lines and even turns lead to the same places but for about `length`
-    [m] and `angle` [rad]: stored steps are divided, by integrating again within them, until that is
-    so."""
+    Between two frames, linear interpolation of positions and uniform rotation are accurate to about
+    `length` [m] and `angle` [rad]: stored steps are divided, by integrating again within them,
+    until that is so."""
     made, before = [], (0.0, 0.0)
     for begins, kept in pieces:
         run = whole(kept)
@@ -74,7 +73,7 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
 
 
 def skip_waits(frames: Frames, waits: Waits) -> Frames:
-    """The frames without those of some waits, and the time counted without them."""
+    """The frames without those of some waits, with times that leave the waits out."""
     kept = np.ones(len(frames.t), dtype=bool)
     for begins, lasts in waits:
         kept &= (frames.t <= begins) | (frames.t >= begins + lasts)
@@ -84,14 +83,15 @@ def skip_waits(frames: Frames, waits: Waits) -> Frames:
 
 
 def time_on_screen(t: Floats, waits: Waits) -> Floats:
-    """Times [s] counted without some waits."""
+    """Times [s] with some waits left out."""
     for begins, lasts in reversed(waits):
         t = np.where(t > begins, np.maximum(begins, t - lasts), t)
     return t
 
 
 def moments(run: Trajectory, count: int) -> Floats:
-    """Times of a run [s], evenly spread over what is watched of it, both ends included (count,)."""
+    """Times of a run [s], evenly spread over the part that is shown, both ends included
+    (count,)."""
     first, last = time_on_screen(run.t[[0, -1]], run.waits)
     t = time_of_motion(np.linspace(first, last, count), run.waits)
     t[-1] = run.t[-1]
@@ -99,15 +99,15 @@ def moments(run: Trajectory, count: int) -> Floats:
 
 
 def time_of_motion(t: Floats, waits: Waits) -> Floats:
-    """Times [s] of the motion, from those counted without some waits."""
+    """Times [s] of the motion, from times with some waits left out."""
     for begins, lasts in waits:
         t = np.where(t > begins, t + lasts, t)
     return t
 
 
 def whole(run: Trajectory) -> Trajectory:
-    """A run with about as many states as it took steps, also where most of them were not kept: two
-    states that lie far from each other in time say nothing of the way between them."""
+    """A run with about as many states as it took steps, also where most of them were not kept:
+    between two distant states the motion is unknown."""
     if run.settings.keep == "all":
         return run
     steps, lasted = run.counts.steps, float(run.t[-1] - run.t[0])
@@ -119,7 +119,7 @@ def whole(run: Trajectory) -> Trajectory:
 def _frames(
     begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]
 ) -> Frames:
-    """The frames of one run, with what was put in and taken out before it."""
+    """The frames of one run, with the work and the dissipation before it added."""
     states = [instant.state for instant in instants]
     energies = [run.system.energy(state) for state in states]
     return Frames(
@@ -135,8 +135,8 @@ def _frames(
 
 
 def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats]:
-    """The coordinates of the joints that act in a run, at some of its states (k,), by joint and
-    unit: "hinge [rad]"."""
+    """The coordinates of the active joints of a run, at some of its states (k,), by joint and unit:
+    "hinge [rad]"."""
     tables = run.system.tables
     out: dict[str, Floats] = {}
     for j in run.system.selection.joints:
@@ -155,7 +155,7 @@ def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats
 
 
 def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metered]:
-    """The stored states of a run, and as many between them as it takes."""
+    """The stored states of a run, with as many between them as are needed."""
     work, dissipated = run.work, run.dissipated
     here = Metered(run.states[0], float(work[0]), float(dissipated[0]))
     yield here
@@ -169,7 +169,7 @@ def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metere
 def between(
     run: Trajectory, one: Metered, two: Metered, off: tuple[float, float], left: int
 ) -> Iterable[Metered]:
-    """Instants between two of a run, if these are not on a straight way."""
+    """Instants between two of a run, if the motion between these is not linear."""
     t = 0.5 * (one.state.t + two.state.t)
     if not left or not one.state.t < t < two.state.t or straight(one.state, two.state, off):
         return
@@ -180,9 +180,9 @@ def between(
 
 
 def straight(one: State, two: State, off: tuple[float, float]) -> bool:
-    """Whether a motion is straight and even between two states: the cubic through poses and
-    velocities of both lies off the straight line by no more than a quarter of the larger of its two
-    differences in slope."""
+    """Whether a motion is linear between two states: the cubic through poses and velocities of both
+    deviates from the straight line by no more than a quarter of the larger of its two differences
+    in slope."""
     h = two.t - one.t
     gone = two.r - one.r
     turned = np.array([turn_between(a, b) for a, b in zip(one.q, two.q, strict=True)]).reshape(
@@ -196,8 +196,7 @@ def straight(one: State, two: State, off: tuple[float, float]) -> bool:
 
 
 def turn_between(one: Floats, two: Floats) -> Floats:
-    """The rotation vector that leads from one orientation to another, in the axes of the body [rad]
-    (3,)."""
+    """The rotation vector from one orientation to another, in body axes [rad] (3,)."""
     w, x, y, z = one
     a, b, c, d = two
     real = w * a + x * b + y * c + z * d

@@ -1,8 +1,8 @@
-"""Between the rows of a run: curves of fifth degree through poses, velocities and accelerations of
-both.
+"""Interpolation between the rows of a run: curves of fifth degree through poses, velocities and
+accelerations of both rows.
 
-The rows are made so dense that the curves miss the motion by no more than is allowed; states
-between them are then known for all times at once, at the cost of a few products."""
+Rows are added until the error of the curves is within the allowed one; states are then known at all
+times, at the cost of a few products."""
 
 from __future__ import annotations
 
@@ -35,29 +35,30 @@ from quirkpy.motion.course import Course
 from quirkpy.parts.checks import number
 from quirkpy.parts.part import PartError
 
-#: A step in which a body turns further than the first [rad] is halved by another run, one further
-#: than the second along the curves, for bodies are seen from each other; and so often at most.
+#: A step in which a body turns further than the first value [rad] is halved by another run, one
+#: further than the second along the curves, as relative poses of bodies matter; largest number of
+#: rounds of halving.
 FAR_TURN, WIDE_TURN, MOST_ROUNDS = 1.0, 0.5, 25
-#: The curves of a run may miss it by this share of the reach of its smallest body.
+#: Allowed error of the curves, as a share of the radius of the smallest body.
 ALLOWED = 2.5e-5
-#: What was just before something happened is asked so far ahead of it, a share of the step that
+#: Time before an event at which the state just before it is computed, as a share of the step that
 #: ends there.
 EVE = 1e-6
-#: Each step is looked at in so many places; and so often again around the first place where
-#: something is wrong.
+#: Number of points at which each step is examined; and number of refinements around the first point
+#: with a violation.
 PLACES, CLOSER = 8, 12
-#: A dip is followed where its bottom might lie so many times as far below its lowest place as its
+#: A dip is followed if its minimum may lie this many times as far below its lowest point as its
 #: sides are above that.
 STEEP = 2.0
 
 
-#: Between places where a margin may fall below zero unseen more are looked at, halving so often;
-#: there its rate is at most so many times that at both.
+#: Number of halvings between points where a margin may fall below zero unnoticed; the rate there is
+#: assumed to be at most this factor times that at both points.
 DENSER, FASTER = 6, 1.25
 
 
 class CourseRows(NamedTuple):
-    """A run as it is looked at: times, states, angles, stops that hold and tails, row by row."""
+    """Rows of a run: times, states, angles, stops that hold and tails."""
 
     t: Floats
     states: Floats
@@ -66,7 +67,7 @@ class CourseRows(NamedTuple):
     tail: Floats
 
     def select(self, which: slice | Ints) -> CourseRows:
-        """The rows in a slice, or of some numbers."""
+        """The rows in a slice, or with some numbers."""
         t, states, angles, held, tail = self
         return CourseRows(t[which], states[which], angles[which], held[which], tail[which])
 
@@ -81,7 +82,7 @@ def before(t: Floats, x: float) -> int:
 
 
 def time_within(t: Any, times: Floats) -> float:
-    """A time of a run with such times [s] (k,), or the sentence that it is none."""
+    """A time within a run with given times [s] (k,); an error if it lies outside."""
     try:
         t = number(t)
     except (TypeError, ValueError) as error:
@@ -94,18 +95,18 @@ def time_within(t: Any, times: Floats) -> float:
 
 
 def rows_of(course: Course) -> CourseRows:
-    """The rows that a run leaves."""
+    """The rows of a run's record."""
     held = course.held if course.held.size else np.zeros((len(course.t), 0), dtype=bool)
     return CourseRows(course.t, course.states, course.angles, held, course.tails())
 
 
 class Between:
-    """The motion of a run on curves that miss it by no more than `allowed` [m], for points on
-    bodies: their solids say how far out these lie.
+    """The motion of a run on curves with an error of at most `allowed` [m], for points of bodies,
+    with the size of their solids.
 
-    at: the state of the run at a time.  rows: those of the run, and more states where it takes
-    them; bends: accelerations there (k, nb, 6); error: by how much the curves may miss the motion
-    [m]."""
+    at: the state of the run at a time. rows: those of the run, and further states where needed;
+    bends: accelerations there (k, nb, 6); error: upper bound of the difference between curves and
+    motion [m]."""
 
     def __init__(
         self,
@@ -158,7 +159,7 @@ class Between:
         q1, q2 = attitudes_of(one), attitudes_of(two)
         same = np.where(
             (q1 * q2).sum(axis=-1, keepdims=True) < 0.0, -h, h
-        )  # either sign is one turn
+        )  # either sign is the same rotation
         (d1, b1), (d2, b2) = (
             turning(attitudes_of(x), spins_of(x), angular_of(y)) for x, y in ((one, a), (two, b))
         )
@@ -179,33 +180,33 @@ class Between:
 
     @property
     def places(self) -> Floats:
-        """Times at which every step is looked at (k,)."""
+        """Times at which every step is examined (k,)."""
         t = self.rows.t
         shares = np.arange(PLACES) / PLACES
         return np.append((t[:-1, None] + np.diff(t)[:, None] * shares).ravel(), t[-1])
 
     @cached_property
     def states(self) -> Floats:
-        """The states there (k, nb, STATE_WIDTH)."""
+        """The states at these times (k, nb, STATE_WIDTH)."""
         return self.at(self.places)
 
     def first(
         self, margin: Callable[[Floats], Floats], rate: Callable[[Floats], Floats] | None = None
     ) -> float | None:
-        """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero
-        [s]; None: never.
+        """The time at which a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first
+        below zero [s]; None: never.
 
-        Dips between the places that are looked at are followed to their bottoms, so that also a
-        short one is found. rate: how fast the margin may change, a function like it; where it is
-        known that may bring the margin below zero between two places, more are looked at."""
+        Dips between the points examined are followed to their minima, so that short ones are found
+        too. rate: a bound of the margin's rate, a function of states as well; where the margin may
+        fall below zero between two points, more points are examined."""
         t, values = self.places, margin(self.states)
         if rate is not None and len(t) > 1:
             t, values = self._denser(margin, rate, t, values)
         return self._find_first_zero(lambda t: margin(self.at(t)), t, values)
 
     def first_time(self, margin: Callable[[Floats], Floats]) -> float | None:
-        """When a margin, a function of times (k,) -> (k,), is first below zero [s]; None: never.
-        For what states alone do not tell."""
+        """The time at which a margin, a function of times (k,) -> (k,), is first below zero [s];
+        None: never. For margins that are not functions of states alone."""
         return self._find_first_zero(margin, self.places, margin(self.places))
 
     def _denser(
@@ -215,8 +216,8 @@ class Between:
         t: Floats,
         values: Floats,
     ) -> tuple[Floats, Floats]:
-        """Places up to the first at which a margin is below zero, so dense that it can hardly be so
-        between two before; and its values there."""
+        """Points up to the first at which a margin is below zero, so dense that it is unlikely to
+        be so between two earlier ones; and its values there."""
         rates = rate(self.states)
         for _ in range(DENSER):
             end = int(np.argmax(values < 0.0)) + 1 if (values < 0.0).any() else len(t)
@@ -254,7 +255,7 @@ class Between:
     def _dips(
         self, margin: Callable[[Floats], Floats], t: Floats, values: Floats
     ) -> tuple[Floats, Floats]:
-        """Bottoms of the dips of a margin over times that may reach below zero: times, and values
+        """Minima of the dips of a margin over time that may reach below zero: times, and values
         there (n,)."""
         left, right = (
             np.insert(values, end, np.inf)[cut]
@@ -282,8 +283,8 @@ class Between:
 
 
 def fifth_degree(s: Floats) -> tuple[tuple[Floats, ...], tuple[Floats, ...]]:
-    """Weights of value, rate and bend at both ends of a step of one: for the value at s, and for
-    its rate."""
+    """Weights of the value and its first and second derivatives at both ends of a unit step: for
+    the value at s, and for its derivative."""
     s2, s3, s4, s5 = s**2, s**3, s**4, s**5
     late, late_rate = 10.0 * s3 - 15.0 * s4 + 6.0 * s5, 30.0 * (s2 - 2.0 * s3 + s4)
     value = (
@@ -310,7 +311,7 @@ def turning(q: Floats, omega: Floats, rate: Floats) -> tuple[Floats, Floats]:
 def with_eves(
     at: Callable[[float], State], rows: CourseRows, events: Sequence[float]
 ) -> tuple[CourseRows, Floats]:
-    """The rows, and the states of the run just before those at which something happened; the times
+    """The rows, with the states of the run just before those at which an event occurred; the times
     of these."""
     jumps = np.flatnonzero(np.isin(rows.t[1:], events) & (np.diff(rows.t) > 0.0))
     t = rows.t[jumps + 1] - EVE * np.diff(rows.t)[jumps]
@@ -318,19 +319,19 @@ def with_eves(
     eves = t[late]
     try:
         return (with_states(at, rows, jumps[late], eves) if len(eves) else rows), eves
-    except PartError:  # where branches of a loop meet no run can be taken up
+    except PartError:  # a run cannot be resumed where branches meet
         return rows, eves[:0]
 
 
 def with_middles(at: Callable[[float], State], rows: CourseRows, steps: Ints) -> CourseRows:
-    """The rows, and the states of the run at times in the middle of some steps."""
+    """The rows, with the states of the run in the middle of some steps."""
     return with_states(at, rows, steps, 0.5 * (rows.t[steps] + rows.t[steps + 1]))
 
 
 def with_states(
     at: Callable[[float], State], rows: CourseRows, steps: Ints, t: Floats
 ) -> CourseRows:
-    """The rows, and the states of the run at a time within each of some steps."""
+    """The rows, with the states of the run at a time within each of some steps."""
     found = [at(float(x)).instant() for x in t]
     states = rows.states[steps].copy()
     for k, instant in enumerate(found):
@@ -341,28 +342,29 @@ def with_states(
 
 
 def halve(rows: CourseRows, bends: Floats, steps: Ints) -> CourseRows:
-    """The rows, and those that the curves have in the middle of some steps."""
+    """The rows, with those of the curves in the middle of some steps."""
     t, states = 0.5 * (rows.t[steps] + rows.t[steps + 1]), rows.states[steps].copy()
     fill_middles(steps, rows.t, rows.states, bends, np.zeros_like(bends[0]), states)
     return insert(rows, steps, rows.select(steps)._replace(t=t, states=states))
 
 
 def insert(rows: CourseRows, steps: Ints, new: CourseRows) -> CourseRows:
-    """The rows with a new one in each of some steps."""
+    """The rows, with a new one in each of some steps."""
     added = np.zeros(len(rows.t) + len(steps), dtype=bool)
     added[steps + 1 + np.arange(len(steps))] = True
     return CourseRows(*(merge(added, old, more) for old, more in zip(rows, new, strict=True)))
 
 
 def merge(added: Bools, old: NDArray[Any], more: NDArray[Any]) -> NDArray[Any]:
-    """Rows of two arrays as one; added: which are those of the second."""
+    """Rows of two arrays merged into one; added: the mask of those of the second."""
     out = np.empty((len(added), *old.shape[1:]), dtype=old.dtype)
     out[~added], out[added] = old, more
     return out
 
 
 def fastest(course: Course, clusters: Clusters) -> Floats:
-    """How fast any body may move [m/s] and turn [rad/s] at any time of a run (2,)."""
+    """Upper bounds of the velocity [m/s] and angular velocity [rad/s] of any body during a run
+    (2,)."""
     rows, most = rows_of(course), np.zeros(2)
     with clusters.lend() as e:
         rates_within(
@@ -378,8 +380,8 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
 
 
 def bends_of(clusters: Clusters, rows: CourseRows, reach: Floats) -> tuple[Floats, Floats]:
-    """Accelerations at all rows, and how far the motion may be from the curves; one row alone needs
-    none."""
+    """Accelerations at all rows, and a bound of the difference between motion and curves; a single
+    row needs none."""
     n = len(rows.states[0])
     bends, missed = zero_vectors(len(rows.t), n - 1), np.zeros(len(rows.t) - 1)
     if not len(missed):

@@ -1,4 +1,4 @@
-"""`JoinedTrajectory`: runs that follow each other, each under joints and forces of its own."""
+"""`JoinedTrajectory`: successive runs with different active joints and forces as one trajectory."""
 
 from __future__ import annotations
 
@@ -24,15 +24,16 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
-#: Runs, each with the time at which its own begins [s].
+#: Runs, each with the time at which its own time begins [s].
 Pieces = tuple[tuple[float, Trajectory], ...]
 
 
 class JoinedTrajectory(Trajectory):
-    """A run made of pieces: what a `Trajectory` has, asked of the piece in which a time lies.
+    """A trajectory made of pieces: the interface of `Trajectory`, evaluated in the piece that
+    contains a time.
 
-    switchings: the work [J] that switching put in at the beginning of each piece (p,); switched: so
-    far, at each row [J] (k,).  energy + dissipated + lost - work - switched stays what it was."""
+    switchings: the work [J] done by switching at the beginning of each piece (p,); switched: its
+    sum at each row [J] (k,). energy + dissipated + lost - work - switched is constant."""
 
     switchings: Floats
 
@@ -44,42 +45,42 @@ class JoinedTrajectory(Trajectory):
 
     @abstractmethod
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Self:
-        """A run with each of the pieces of this one changed."""
+        """A run with a function applied to each piece of this one."""
 
     def _told(self, state: State, begins: float) -> State:
-        """A state of a piece as one of the whole."""
+        """A state of a piece, with the time of the joined run."""
         return dataclasses.replace(state, t=state.t + begins) if begins else state
 
     @property
     def beginnings(self) -> Ints:
-        """The pieces that begin with a switch (s,)."""
+        """The numbers of the pieces that begin with a switch (s,)."""
         return np.arange(1, len(self._pieces))
 
     # --- pieces -----------------------------------------------------------------------------------
     @property
     def pieces(self) -> Pieces:
-        """The runs of which it is made, each with the time at which its own begins [s]."""
+        """The runs of which it is made, each with the time at which its own time begins [s]."""
         return self._pieces
 
     def stretches(self) -> Iterator[tuple[slice, Trajectory]]:
-        """The pieces with the rows that they have in the whole."""
+        """The pieces with their rows in the joined run."""
         first = 0
         for _, run in self._pieces:
             yield slice(first, first + len(run.t)), run
             first += len(run.t)
 
     def each(self, values: Sequence[float] | Floats) -> Floats:
-        """A value of each piece at all of its rows (k,)."""
+        """A value of each piece, repeated for all of its rows (k,)."""
         return np.repeat(values, [len(run.t) for _, run in self._pieces])
 
     def _piece_at(self, t: float) -> tuple[float, Trajectory, float]:
-        """The piece in which a time of the whole lies: when its own time begins, the run, and its
-        own time; at a switch the later one."""
+        """The piece that contains a time: when its own time begins, the run, and the time within
+        it; at a switch the later piece."""
         begins, run = [pair for pair in self._pieces if pair[0] + float(pair[1].t[0]) <= t][-1]
         return begins, run, min(t - begins, float(run.t[-1]))
 
     def _along(self, name: str) -> Floats:
-        """A figure of each row, piece by piece (k, ...)."""
+        """An attribute of all pieces, concatenated (k, ...)."""
         return np.concatenate([getattr(run, name) for _, run in self._pieces])
 
     # --- states -----------------------------------------------------------------------------------
@@ -91,8 +92,8 @@ class JoinedTrajectory(Trajectory):
         raise IndexError(k)
 
     def at(self, t: float) -> State:
-        """The state at any time, under the joints and forces that acted then; at a switch the one
-        with which it goes on."""
+        """The state at any time, under the joints and forces active then; at a switch the state
+        after it."""
         k = before(self.t, time_within(t, self.t))
         if self.t[k] == t:
             return self._state(k)
@@ -100,13 +101,13 @@ class JoinedTrajectory(Trajectory):
         return self._told(run.at(own), begins)
 
     def rows_at(self, t: float) -> Floats:
-        """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
+        """The state at a time as rows (nb, STATE_WIDTH), without the other data of a state."""
         _, run, own = self._piece_at(t)
         return run.rows_at(own)
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
-        """The state at a time between two stored ones, with what loads have put in and dampers have
-        taken out [J]."""
+        """The state at a time between two stored ones, with the work of loads and the energy
+        dissipated [J]."""
         begins, run, own = self._piece_at(t)
         state, into, out = run.ledger_at(own)
         k = next(rows.start for rows, other in self.stretches() if other is run)
@@ -117,17 +118,18 @@ class JoinedTrajectory(Trajectory):
         )
 
     def highest(self, measure: Callable[[Floats], Floats]) -> float:
-        """The largest of anything that states have, as `Trajectory.highest`, in any piece."""
+        """The largest value of a function of states in any piece, as `Trajectory.highest`."""
         return max(run.highest(measure) for _, run in self._pieces)
 
     def passing(self, t: float, margin: Callable[[State], float]) -> float:
-        """When a margin passes zero, as `Trajectory.passing`, within the piece of that time."""
+        """The time at which a margin is zero, as `Trajectory.passing`, within the piece of a given
+        time."""
         begins, run, own = self._piece_at(t)
         return begins + run.passing(own, lambda state: margin(self._told(state, begins)))
 
     @property
     def between(self) -> Between:
-        """Curves between rows are those of the pieces, for at a switch poses may snap."""
+        """The curves of the pieces between rows; at a switch poses may change discontinuously."""
         raise PartError(
             "between: this run has several pieces; ask each of them: `for _, piece in run.pieces`."
         )
@@ -143,7 +145,7 @@ class JoinedTrajectory(Trajectory):
 
     # --- bodies and joints ------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """A body, a joint or a sensor through all pieces, as of a `Trajectory`."""
+        """A body, a joint or a sensor through all pieces, as in a `Trajectory`."""
         controlled = any(record.name == name for record in self.course.records)
         if name in self.start.bodies or controlled:
             return super().__getitem__(name)
@@ -170,17 +172,17 @@ class JoinedTrajectory(Trajectory):
 
     @cached_property
     def potential(self) -> Floats:
-        """Potential energy of all forces that acted then and have one [J] (k,)."""
+        """Potential energy of all forces active then that have one [J] (k,)."""
         return self._along("potential")
 
     @cached_property
     def switched(self) -> Floats:
-        """Work that switching has put in so far [J] (k,)."""
+        """Work done by switching so far [J] (k,)."""
         return self.each(np.cumsum(self.switchings))
 
     @property
     def changes(self) -> tuple[Change, ...]:
-        """The latches that switches have opened while they held, when, and what that drew."""
+        """The latches that switches have opened while they held, with times and energies."""
         made = []
         for (_, run), (begins, after) in itertools.pairwise(self._pieces):
             t, stops = begins + float(after.t[0]), after.course.stops
@@ -195,14 +197,15 @@ class JoinedTrajectory(Trajectory):
 
     @cached_property
     def changed(self) -> Floats:
-        """What joints and latches that have changed so far draw [J] (k,), if not all of it yet: of
-        the supply of the spacecraft, and no part of the motion."""
+        """Energy consumed by the switching of joints and latches so far [J] (k,), for those in
+        progress in part: it comes from the supply of the spacecraft, not from the motion."""
         drawn = [change.energy * (self.t >= change.t) for change in self.changes]
         return np.asarray(sum(drawn, np.zeros(len(self.t))))
 
     @cached_property
     def impacts(self) -> tuple[Impact, ...]:
-        """The part of each joint and stop in each jump of the velocities, as in a `Trajectory`."""
+        """The contribution of each joint and stop to each jump of the velocities, as in a
+        `Trajectory`."""
         return tuple(
             impact._replace(t=impact.t + begins)
             for begins, run in self._pieces
@@ -216,12 +219,12 @@ class JoinedTrajectory(Trajectory):
 
     @cached_property
     def angular_momentum(self) -> Floats:
-        """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
+        """Angular momentum of the moving bodies about the origin of N [kg m2/s] (k, 3)."""
         return self._along("angular_momentum")
 
 
 def join_courses(pieces: Pieces, system: System) -> Course:
-    """All pieces as one course, on the coordinates of a system; the ledger goes on."""
+    """All pieces as one course, on the coordinates of a system, with a continuous ledger."""
     columns: list[tuple[Floats, ...]] = []
     events: list[Happening] = []
     counts, ledger = np.zeros(3, dtype=int), zero_rows()
@@ -245,7 +248,7 @@ def join_courses(pieces: Pieces, system: System) -> Course:
 
 
 def join_records(pieces: Pieces) -> tuple[ControlRecord, ...]:
-    """What each controller did in all pieces."""
+    """The records of each controller in all pieces."""
     known: dict[str, ControlRecord] = {}
     for begins, run in pieces:
         for one in run.course.records:
@@ -255,7 +258,7 @@ def join_records(pieces: Pieces) -> tuple[ControlRecord, ...]:
 
 
 def append_record(one: ControlRecord, two: ControlRecord) -> ControlRecord:
-    """What a controller did in two runs, one after the other."""
+    """The record of a controller in two successive runs."""
     columns: dict[str, Any] = {
         name: tuple(map(_end_to_end, getattr(one, name), getattr(two, name)))
         for name in ("measured", "command", "times", "values")
@@ -264,17 +267,17 @@ def append_record(one: ControlRecord, two: ControlRecord) -> ControlRecord:
 
 
 def _end_to_end(a: Floats, b: Floats) -> Floats:
-    """Two arrays after each other, of which one may be empty."""
+    """Two arrays concatenated, of which one may be empty."""
     return np.concatenate([a, b]) if len(a) and len(b) else (a if len(a) else b)
 
 
 def every_stop(pieces: Pieces) -> tuple[str, ...]:
-    """The stops that act in any piece."""
+    """The stops that are active in any piece."""
     return tuple(dict.fromkeys(label for _, run in pieces for label in run.course.stops))
 
 
 def holding(pieces: Pieces, stops: tuple[str, ...]) -> Bools:
-    """Which stops hold in each row; those that do not act hold nothing (k, ns)."""
+    """Which stops hold at each row; inactive ones do not (k, ns)."""
     if not stops:
         return NOTHING_HELD
     made = []

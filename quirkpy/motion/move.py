@@ -1,5 +1,5 @@
-"""`move`: a system moved for a time, as a `Trajectory`; what every run of the package goes
-through."""
+"""`move`: the simulation of a system for a time, as a `Trajectory`; every run of the package uses
+it."""
 
 from __future__ import annotations
 
@@ -17,8 +17,8 @@ from quirkpy.motion.stiff import driver_for
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.event import Event
 
-#: A function of the time that a run has reached; False for silence; None for a bar, where there is
-#: a terminal.
+#: A function called with the time that a run has reached; False: no output; None: a progress bar,
+#: on a terminal.
 Progress: TypeAlias = Callable[[float], None] | Literal[False] | None
 
 
@@ -26,14 +26,14 @@ def move(
     system: System, duration: float, settings: Settings, stop: Sequence[Event], progress: Progress,
     look: Look | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Move a system for `duration` [s]; look: called after each compiled call, ends the run where
+    """Simulate a system for `duration` [s]; look: called after each compiled call, ends the run if
     it returns a row."""
     span, begun = check_settings(duration, settings), system.initial.t
     check_end(begun, span)
     with doors.progress.show_run(progress, begun, begun + span) as tell:
         driver = driver_for(settings)(system.clusters, system.initial, span, stop, settings)
         driver.look = look
-        if stop and driver.entry.drift.any():  # locks have taken hold
+        if stop and driver.entry.drift.any():  # locks have become active
             before = watched_values(system.clusters, system.initial, stop)
             begin_after(driver, stop, before)
         return drive(driver, system, settings, tell)
@@ -43,8 +43,8 @@ def move_to(
     system: System, end: float, settings: Settings, stop: Sequence[Event],
     tell: Callable[[float], None] | None, before: Mapping[WatchedKey, float] | None = None,
 ) -> Trajectory:  # fmt: skip
-    """Move a system until a time [s], exactly; tell: called with the time reached, now and then;
-    before: what events watch had these values just before the start."""
+    """Simulate a system until a time [s], exactly; tell: called with the time reached, now and
+    then; before: the values of watched functions just before the start."""
     start = system.initial
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
@@ -56,7 +56,7 @@ def move_to(
 def drive(
     driver: Driver, system: System, settings: Settings, tell: Callable[[float], None] | None
 ) -> Trajectory:
-    """The run of a driver; what it has computed goes with any error."""
+    """The run of a driver; what it has computed is attached to any error."""
     try:
         course = driver.run(tell)
     except Exception as error:
@@ -69,7 +69,7 @@ def drive(
 
 
 def stand(system: System) -> Trajectory:
-    """A run of no length: the start, with the stops on which it presses."""
+    """A run of zero length: the start, with the stops on which it presses."""
     settings = Settings(max_steps=1)
     driver = driver_for(settings)(system.clusters, system.initial, 0.0, (), settings)
     course = driver.stand()

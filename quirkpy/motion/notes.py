@@ -1,4 +1,4 @@
-"""`Notes`: what has happened in a run, from what the kernels note."""
+"""`Notes`: the events of a run, from the notes of the kernels."""
 
 from __future__ import annotations
 
@@ -18,10 +18,10 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.motion.course import Happening, Jump
 from quirkpy.motion.events import RopeTurned, StopReached, Watched
 
-#: The name of what happens where branches of motion meet.
+#: The name of the event where branches of motion meet.
 SINGULAR_POSE = "singular pose"
-#: The names of what happens where a start moves against its joints, and where a run can no longer
-#: hold some.
+#: The names of the events where joints become active against the motion of a start, and where a run
+#: can no longer satisfy some of them.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 
 
@@ -34,7 +34,7 @@ class Notes:
         self.jumps: list[Jump] = []
 
     def take(self, rows: Rows, noted: int) -> None:
-        """Keep what the last call has noted."""
+        """Keep the notes of the last call."""
         for t, what, which, lost in rows.notes[:noted].tolist():
             if what == JUMP:
                 self.jumps.append(self._jump(t, rows, int(which)))
@@ -42,8 +42,8 @@ class Notes:
                 self.add(t, int(what), int(which), lost)
 
     def add(self, t: float, what: int, which: int, lost: float) -> None:
-        """Keep what a note means, if it is no jump; what joints go on taking belongs to the event
-        with which it began."""
+        """Keep the event of a note, if it is not a jump; further energy lost to joints belongs to
+        the event with which the loss began."""
         if what == HELD_ON:
             k = max(k for k, event in enumerate(self.events) if event.name == TOOK_HOLD)
             self.events[k] = self.events[k]._replace(lost=self.events[k].lost + lost)
@@ -51,14 +51,14 @@ class Notes:
             self.events.append(self._happening(t, what, which, lost))
 
     def begin_with(self, event: Happening, before: Floats, after: Floats | None) -> None:
-        """Keep what joints took from the start: states (nb, STATE_WIDTH) before and, if it is
-        known, after."""
+        """Keep the impact of joints at the start: states (nb, STATE_WIDTH) before and, if known,
+        after."""
         self.events.insert(0, event)
         if after is not None:
             self.jumps.insert(0, Jump.between(event.t, before, after))
 
     def end_at(self, t: float) -> None:
-        """Forget what came after a time [s]."""
+        """Discard what came after a time [s]."""
         self.events = [event for event in self.events if event.t <= t]
         self.jumps = [jump for jump in self.jumps if jump.t <= t]
 
@@ -69,15 +69,15 @@ class Notes:
         return Jump(t, before, after, self.labels_of(rows.struck[which]))
 
     def _bodies(self, rows: Floats) -> Floats:
-        """The rows of all bodies, from those of what the run moves."""
+        """The rows of all bodies, from those of the simulated ones."""
         return bodies_of(self.entry.expand(with_ledger(rows)))
 
     def labels_of(self, held: Bools) -> tuple[str, ...]:
-        """The stops that hold."""
+        """The labels of the stops that hold."""
         return tuple(label for label, on in zip(self.layout.labels, held, strict=True) if on)
 
     def _happening(self, t: float, what: int, which: int, lost: float) -> Happening:
-        """What a note of the kernels means."""
+        """The event of a note of the kernels."""
         if what in (POSE, HELD):
             name = SINGULAR_POSE if what == POSE else TOOK_HOLD
             return Happening(t, name, (), self.layout.loop(which), lost)
@@ -90,8 +90,8 @@ class Notes:
         return Happening(t, event.name, self.watched[which].sensors)
 
     def add_jam(self, engine: Engine, t: float, rows: Floats, stop: int) -> None:
-        """Keep which stop is in the way of which drives, as the joints say where the run has ended;
-        rows: of the bodies there (nb, STATE_WIDTH)."""
+        """Keep which stop blocks which drives, from the joints where the run has ended; rows: those
+        of the bodies there (nb, STATE_WIDTH)."""
         holding = engine.conditions.stops[:, HOLDS] != 0
         holding[stop] = True
         at = Instant(

@@ -1,4 +1,4 @@
-"""`Numbers`: what differs from run to run in a model of which all else is shared."""
+"""`Numbers`: the numbers in which the models of several runs differ."""
 
 from __future__ import annotations
 
@@ -28,8 +28,8 @@ from quirkpy.kernels.tree.stops import SETTLE
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.tables.tables import ANGLE, RELATION_ROW, STOP, Selection, Tables
 
-#: Arrays of tables whose numbers may differ from run to run; in which array of a model they stand,
-#: and from which column on.
+#: Arrays of tables whose numbers may differ from run to run; the corresponding array of a model,
+#: and its first column.
 SOURCES = {
     "site_point": (PLACES, 0), "site_axes": (PLACES, 3), "row_value": (ROW_NUMBERS, ROW_VALUE),
     "row_factor": (ROW_NUMBERS, ROW_FACTOR), "element_numbers": (ELEMENT_NUMBERS, 0),
@@ -39,7 +39,7 @@ SOURCES = {
 
 
 def with_own_numbers(model: Model) -> Model:
-    """The model with arrays of its own to write numbers to."""
+    """The model with copies of the arrays to which numbers are written."""
     return model._replace(
         sites=model.sites._replace(place=model.sites.place.copy()),
         rows=model.rows._replace(numbers=model.rows.numbers.copy()),
@@ -51,8 +51,8 @@ def with_own_numbers(model: Model) -> Model:
 
 
 class Numbers(NamedTuple):
-    """Numbers of a model that differ from run to run: where they stand, as array, row and column
-    (m, 3), and what they are (n, m); in which runs schedules have knots at other times (n,)."""
+    """Numbers of a model that differ from run to run: their places, as array, row and column (m,
+    3), and their values (n, m); in which runs schedules have other knot times (n,)."""
 
     where: Ints
     values: Floats
@@ -60,14 +60,14 @@ class Numbers(NamedTuple):
 
     @classmethod
     def none(cls, runs: int) -> Numbers:
-        """None differ."""
+        """No differences."""
         nowhere = np.zeros((0, 3), dtype=np.int64)
         return cls(nowhere, np.zeros((runs, 0)), np.zeros(runs, dtype=bool))
 
     @classmethod
     def of(cls, selection: Selection, runs: Sequence[Mapping[str, Floats]]) -> Numbers:
-        """From arrays of tables, by name, that each run has in the place of those of the
-        selection."""
+        """The differences, from arrays of tables, by name, with which each run replaces those of
+        the selection."""
         out, t = cls.none(len(runs)), selection.tables
         for name in SOURCES:
             own = _as_packed(name, getattr(t, name)[None])[0]
@@ -77,7 +77,8 @@ class Numbers(NamedTuple):
         return out.with_stops(selection).with_periods(t)
 
     def with_array(self, name: str, every: Floats, own: Floats) -> Numbers:
-        """And those of one array (n, rows, columns) that differ from its own."""
+        """Numbers that also contain those entries of one array (n, rows, columns) that differ from
+        its own."""
         which, first = SOURCES[name]
         places = np.argwhere((every != own).any(axis=0))
         differ = every[:, places[:, 0], places[:, 1]]
@@ -86,12 +87,12 @@ class Numbers(NamedTuple):
         return self.more(where, differ)._replace(moved=self.moved | moved)
 
     def more(self, where: Ints, values: Floats) -> Numbers:
-        """And these."""
+        """Numbers with others appended."""
         both = np.concatenate([self.where, where]), np.concatenate([self.values, values], axis=1)
         return self._replace(where=both[0], values=both[1])
 
     def with_stops(self, selection: Selection) -> Numbers:
-        """And the same numbers once more where elements are stops."""
+        """Numbers repeated where elements are stops."""
         t = selection.tables
         acting = selection.elements[t.element_kind[selection.elements] == STOP]
         number = {e: s for s, e in enumerate(acting.tolist())}
@@ -105,7 +106,7 @@ class Numbers(NamedTuple):
         return self.more(np.array([w for _, w in found]), self.values[:, [m for m, _ in found]])
 
     def with_periods(self, t: Tables) -> Numbers:
-        """And the periods of relations that have just one angle, where a factor belongs to it."""
+        """Numbers with the periods of relations of a single angle, which depend on its factor."""
         turning = np.zeros(len(t.row_kind), dtype=bool)
         related = np.flatnonzero((t.row_kind == RELATION_ROW) & (t.row_axis2 >= 0))
         one, two = (t.coordinate_kind[axis[related]] for axis in (t.row_axis1, t.row_axis2))
@@ -118,7 +119,7 @@ class Numbers(NamedTuple):
 
 
 def _as_packed(name: str, every: Floats) -> Floats:
-    """An array of tables for each run, as columns of that of a model (n, rows, columns)."""
+    """An array of tables for each run, in the columns of the model's array (n, rows, columns)."""
     if name == "body_inertia":
         return every.reshape(*every.shape[:2], 9)[..., UPPER]
     return every if every.ndim == 3 else every[..., None]

@@ -1,4 +1,4 @@
-"""What a run says of its parts when it is asked by name: joints, forces, groups of bodies."""
+"""Quantities of parts along a run, by name: joints, forces, groups of bodies."""
 
 from __future__ import annotations
 
@@ -22,27 +22,27 @@ from quirkpy.motion.course import ControlRecord, Jump
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import Selection, Tables
 
-#: Names of the components of what is in no list of measures, by its shape.
+#: Component names of quantities outside the list of measures, by shape.
 PARTS: dict[tuple[int, ...], tuple[str, ...]] = {(): (), (3,): XYZ, (4,): WXYZ}
 
 
 class Measured(Protocol):
-    """A run: what can be measured along it by name."""
+    """A run with quantities that can be measured along it by name."""
 
     t: Floats
     system: System
 
     def measure(self, name: str) -> Floats:
-        """What a name measures, at each stored time."""
+        """The quantity with a given name, at each stored time."""
 
 
 @dataclass(frozen=True, eq=False)
 class JointCourse:
-    """A joint through a run: its angle [rad], its travel or length [m] and rate at each stored time
+    """A joint along a run: its angle [rad], its travel or length [m] and rate at each stored time
     (k,); None where it has none, (k, n) where it has several (see `JointState`). reaction: force
-    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the same in the axes of
-    its first site; gap: the largest residual of its rows [m], [rad] or, of cosines, [1] (k,).
-    While it does not act they are zero."""
+    [N] and torque [N m] on its second body, at its site, in N (k, 6); load: the reaction in the
+    axes of its first site; gap: the largest residual of its rows [m], [rad] or, of cosines, [1]
+    (k,). While the joint is inactive they are zero."""
 
     angle: Any
     travel: Any
@@ -62,24 +62,25 @@ class JointCourse:
 
     @cached_property
     def gap(self) -> Floats:
-        """How far it is from being closed at each row (k,)."""
+        """The largest residual of its rows at each row of the run (k,)."""
         return self.run.measure(f"{self.name}.gap")
 
     @cached_property
     def press(self) -> Floats:
-        """How hard a coordinate presses on a bound of its own, as that of a rope does [N] (k,)."""
+        """The force with which a coordinate presses on the joint's own bound, as that of a rope [N]
+        (k,)."""
         return self.run.measure(f"{self.name}.press")
 
 
 @dataclass(frozen=True, eq=False)
 class ForceCourse:
-    """A force through a run, at each stored time; zero while it does not act.
+    """A force along a run, at each stored time; zero while it is inactive.
 
-    load: what it does along its coordinate [N m] or [N] (k,); of other forces force [N] and torque
-    [N m] about the mass centre, in N, on the body that it acts on, or the second of two (k, 6), or
-    on each moving body (k, n, 6).  energy [J] (k,).  Of a spring or damper between two points
-    length [m] and tension [N] (k,); of a stop press, how hard its coordinate presses on it [N m] or
-    [N] (k,)."""
+    load: the generalized force on its coordinate [N m] or [N] (k,); for other forces force [N] and
+    torque [N m] about the mass centre, in N, on its body, or on the second of two (k, 6), or on
+    each moving body (k, n, 6). energy [J] (k,). For a spring or damper between two points length
+    [m] and tension [N] (k,); for a stop press, the force of its coordinate on it [N m] or [N]
+    (k,)."""
 
     run: Measured
     name: str
@@ -101,24 +102,24 @@ class ForceCourse:
 
     @property
     def tension(self) -> Floats:
-        """How hard it pulls its two points together [N] (k,)."""
+        """The tension between its two points [N] (k,)."""
         return self.run.measure(f"{self.name}.tension")
 
     @property
     def press(self) -> Floats:
-        """How hard a coordinate presses on its bounds [N m] or [N] (k,)."""
+        """The generalized force with which a coordinate presses on its bounds [N m] or [N] (k,)."""
         return self.run.measure(f"{self.name}.press")
 
 
 @dataclass(frozen=True, eq=False)
 class LatchCourse:
-    """A latch through a run: whether it holds at each stored time (k,)."""
+    """A latch along a run: whether it holds at each stored time (k,)."""
 
     held: Bools
 
     @classmethod
     def of(cls, name: str, stops: Sequence[str], held: Bools, rows: int) -> LatchCourse:
-        """The course of a latch, from which stops hold at each row (k, ns), by their labels: it
+        """The course of a latch, from the stops that hold at each row (k, ns), by their labels: it
         holds where one of its two sides does."""
         mine = [label.rsplit(" ", 1)[0] == name for label in stops]
         if not any(mine):
@@ -128,9 +129,8 @@ class LatchCourse:
 
 @dataclass(frozen=True, eq=False)
 class ControllerCourse:
-    """A controller through a run: the times of its samples [s] (m,); what it measured there, and
-    what it commanded from there on, by name, each (m,) or (m, 3), orientations as quaternions
-    (m,)."""
+    """A controller along a run: the times of its samples [s] (m,); what it measured there, and its
+    commands from there on, by name, each (m,) or (m, 3), orientations as quaternions (m,)."""
 
     name: str
     t: Floats
@@ -139,7 +139,7 @@ class ControllerCourse:
 
     @classmethod
     def of(cls, record: ControlRecord) -> ControllerCourse:
-        """The course of a controller, from what it left."""
+        """The course of a controller, from its record."""
         measured = zip(record.reads, record.measured, strict=True)
         told = {name: _give_turns(values) for name, values in measured}
         return cls(
@@ -148,8 +148,8 @@ class ControllerCourse:
 
 
 def read_record(records: Sequence[ControlRecord], name: str, t: Floats) -> Floats | None:
-    """What a controller measured or commanded last at each time, "pd.wheel.torque", zero before its
-    first sample; None where a name is none of that."""
+    """The last measured value or command of a controller at each time, "pd.wheel.torque", zero
+    before its first sample; None where a name is neither."""
     for record in records:
         told = name.removeprefix(f"{record.name}.")
         columns = dict(zip(record.reads, record.measured, strict=True))
@@ -162,13 +162,13 @@ def read_record(records: Sequence[ControlRecord], name: str, t: Floats) -> Float
 
 
 def _give_turns(values: Floats) -> Any:
-    """Orientations as quaternions; all else as it is."""
+    """Orientations as quaternions; all other values unchanged."""
     return quat.from_array(values) if values.ndim == 2 and values.shape[1] == 4 else values
 
 
 def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:
-    """The part of each joint and stop in jumps of velocities, under what acts; near: angles next to
-    which those of its coordinates are taken [rad] (nc,)."""
+    """The contribution of each joint and stop to jumps of velocities, for a selection; near:
+    reference angles of coordinates [rad] (nc,)."""
     found: list[Impact] = []
     for jump in jumps:
         at = Instant(selection, jump.t, *quantities_of(jump.after), near, jump.held)
@@ -186,17 +186,17 @@ class BodyGroup:
 
     @property
     def mass(self) -> float:
-        """Of all of them [kg]."""
+        """Total mass [kg]."""
         return float(self.tables.body_mass[self.which].sum())
 
     @cached_property
     def centre_of_mass(self) -> Floats:
-        """In N [m] (k, 3)."""
+        """Mass centre in N [m] (k, 3)."""
         return centres_along(self.tables, self.which, self.states)
 
     @cached_property
     def inertia(self) -> Floats:
-        """About the mass centre, in N [kg m2] (k, 3, 3)."""
+        """Inertia about the mass centre, in N [kg m2] (k, 3, 3)."""
         return inertias_along(self.tables, self.which, self.states)
 
     @property
@@ -206,12 +206,13 @@ class BodyGroup:
 
     @property
     def angular_momentum(self) -> Floats:
-        """About the origin of N [kg m2/s] (k, 3)."""
+        """Angular momentum about the origin of N [kg m2/s] (k, 3)."""
         return momenta_along(self.tables, self.which, self.states)[1]
 
 
 def table_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
-    """The time "t" and what names measure; None: bodies, coordinates of joints and energies."""
+    """The time "t" and the quantities with given names; None: bodies, coordinates of joints and
+    energies."""
     if isinstance(names, str):
         raise PartError(f"table: names is {names!r}, but must be a list, such as [{names!r}].")
     chosen = usual_names(run.system.tables) if names is None else names
@@ -219,7 +220,7 @@ def table_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
 
 
 def columns_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
-    """What `table_of` gives as plain columns, one for each number."""
+    """The values of `table_of` as plain columns, one for each number."""
     known, columns = measures_in(run.system.tables), dict[str, Floats]()
     for name, values in table_of(run, names).items():
         parts = known[name].parts if name in known else PARTS[values.shape[1:]]
@@ -230,7 +231,7 @@ def columns_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
 
 
 def usual_names(tables: Tables) -> list[str]:
-    """What moves, and energies."""
+    """The names of poses, coordinates and energies."""
     moving = [
         name
         for name, found in measures_in(tables).items()

@@ -1,7 +1,7 @@
-"""`Onward`: what a run does between its rows.
+"""`Onward`: the motion of a run between its rows.
 
-Each time is reached by steps of the run's own kind from the row before, mostly by one; what they
-need stays in memory, so that many times can be asked about, one after the other."""
+Each time is reached by steps of the run's own method from the row before, mostly by one; working
+memory is kept, so that many times can be evaluated in succession."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ from quirkpy.motion.settings import Settings
 from quirkpy.motion.stiff import driver_for
 from quirkpy.parts.part import PartError
 
-#: So many steps at once.
+#: Number of steps in one call.
 ROOM = 16
 
 
 class Moment(NamedTuple):
-    """A run at a time [s] after one of its rows: the state as it moves it, with the ledger in the
-    last row (n + 1, STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,);
-    the next step [s], and how many were taken; whether any event has happened since that row, but
-    for stops that let go, where velocities do not jump; the tail of the state."""
+    """A run at a time [s] after one of its rows: the state, with the ledger in the last row (n + 1,
+    STATE_WIDTH); angles; which stops hold; drift removed by the last step (2,); the next step [s],
+    and how many were taken; whether any event has occurred since that row, other than stops that
+    release without a jump of velocities; the tail of the state."""
 
     t: float
     state: Floats
@@ -48,7 +48,7 @@ class Moment(NamedTuple):
 
     @property
     def rows(self) -> CourseRows:
-        """The moment as a row, from which the run goes on."""
+        """The moment as a row from which the run can continue."""
         return CourseRows(
             np.array([self.t]), self.state[None], self.angles[None], self.held[None],
             self.tail[None],
@@ -56,17 +56,18 @@ class Moment(NamedTuple):
 
 
 class Onward:
-    """Goes on from any row of a run to a time before the next.
+    """Continues a run from any row to a time before the next.
 
-    every: whether rows are all that the run has made, so that from one to the next it is one step.
+    every: whether the rows contain every step of the run, so that one step leads from each to the
+    next.
     """
 
     def __init__(self, clusters: Clusters, start: State, settings: Settings, every: bool) -> None:
         self.clusters, self.start, self.every = clusters, start, every
         self.settings = replace(settings, keep="ends", max_steps=None)
-        self.lock = RLock()  # threads come one after the other; a user's Python may ask from within
+        self.lock = RLock()  # one thread at a time; a user's Python may call from within
         self.idle = [self._driver()]
-        self.clock = self.idle[0].clock.copy()  # as it is before anything was asked
+        self.clock = self.idle[0].clock.copy()  # the clock before any call
         self.entry = self.idle[0].entry
 
     def _driver(self) -> Driver:
@@ -76,8 +77,8 @@ class Onward:
         return driver
 
     def __call__(self, rows: CourseRows, t: float, step: float = 0.0) -> Moment:
-        """The run at a time, from the last of its rows before; step: what to try first [s], 0: to
-        be found out."""
+        """The run at a time, from the last of its rows before; step: the first step [s], 0: not
+        known."""
         k = before(rows.t, t)
         if self.every and k + 1 < len(rows.t):
             step = float(rows.t[k + 1] - rows.t[k])
@@ -90,7 +91,7 @@ class Onward:
                 self.idle.append(driver)
 
     def _move(self, driver: Driver, row: CourseRows, t: float, step: float) -> Moment:
-        """Move along one stretch from a single row."""
+        """Simulate one interval from a single row."""
         e, clock, counts, happened = driver.engine, driver.clock, driver.counts, False
         clock[:] = self.clock
         clock[steps.T], clock[steps.REFUSED] = row.t, 0.0

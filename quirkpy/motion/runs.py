@@ -1,5 +1,5 @@
-"""`Runs`: many runs of one system, flown in few compiled calls, each with the bits that it has
-alone."""
+"""`Runs`: many runs of one system, computed in few compiled calls, each equal bit by bit to a
+single run."""
 
 from __future__ import annotations
 
@@ -47,12 +47,12 @@ from quirkpy.tables.compile import rewrite_arrays
 from quirkpy.tables.tables import CALLBACK, Tables
 
 T = TypeVar("T")
-#: Numbers of the kernels for why runs end.
+#: Numbers used in kernels for why runs end.
 NUMBERS = {stop: number for number, stop in REASONS.items()}
 
 
 class Each(Sequence[T]):
-    """Something of each run, made when it is asked for."""
+    """An item for each run, made when it is accessed."""
 
     def __init__(self, count: int, make: Callable[[int], T]) -> None:
         self._count, self._make = count, make
@@ -69,8 +69,8 @@ class Moments:
     """States of runs, at their ends or at times of each: ``moments["arm"].position`` (n, 3) or (n,
     times, 3), ``moments["hinge"].angle`` (n,) or (n, times).
 
-    t [s]; states (..., nb + 1, STATE_WIDTH) with the ledger; angles (..., nc).  What no run has
-    come to is NaN."""
+    t [s]; states (..., nb + 1, STATE_WIDTH) with the ledger; angles (..., nc). Values that a run
+    has not reached are NaN."""
 
     def __init__(self, tables: Tables, shape: tuple[int, ...], tail: int) -> None:
         self.tables = tables
@@ -102,22 +102,22 @@ class Moments:
 
 
 class Noted(NamedTuple):
-    """What the runs of a group have noted, in their order; and the arrays of a run of it, which
-    know what notes mean."""
+    """The notes of the runs of a group, in order; and the arrays of one such run, which are needed
+    to interpret notes."""
 
     driver: Driver
     notes: Floats
 
 
 class Runs:
-    """What many runs have come to, as arrays with a row for each.
+    """The results of many runs, as arrays with a row for each.
 
     ``stop`` (n,): why each ended; ``t`` (n,): when [s]; ``final[k]``: the state, from which a run
-    goes on as from that of `simulate`; ``events[k]``; ``counts``: arrays (n,); ``work``,
+    can continue as from that of `simulate`; ``events[k]``; ``counts``: arrays (n,); ``work``,
     ``dissipated``, ``lost``, ``projected`` (n,): the ledger at the ends [J], as of a `Trajectory`;
     ``runs["arm"].position`` (n, 3), ``runs["hinge"].angle`` (n,): bodies and joints at the ends;
-    ``samples``: the same at given times after the start.  ``runs[k]`` is a `Trajectory` with all
-    its rows: the run is flown once more, to the same bits.  What Ctrl-C has come before is
+    ``samples``: the same at given times after the start. ``runs[k]`` is a `Trajectory` with all its
+    rows: the run is computed once more, to the same bits. Runs that Ctrl-C prevented have
     `Stop.INTERRUPTED`, and NaN."""
 
     def __init__(
@@ -167,22 +167,22 @@ class Runs:
 
     @property
     def work(self) -> Floats:
-        """What loads without a potential have put in [J] (n,)."""
+        """Work of loads without a potential, of each run [J] (n,)."""
         return self.ends.ledger(INTO)
 
     @property
     def dissipated(self) -> Floats:
-        """What dampers have taken out [J] (n,)."""
+        """Energy dissipated by dampers in each run [J] (n,)."""
         return self.ends.ledger(OUT)
 
     @property
     def lost(self) -> Floats:
-        """What joints have taken as they took hold of the start [J] (n,)."""
+        """Kinetic energy lost as joints became active at the start of each run [J] (n,)."""
         return self.ends.ledger(LOST)
 
     @property
     def projected(self) -> Floats:
-        """What putting states back onto the joints has taken [J] (n,)."""
+        """Energy removed in each run by projecting states onto the joints [J] (n,)."""
         return self.ends.ledger(PROJECTED)
 
     @property
@@ -192,7 +192,7 @@ class Runs:
 
     @property
     def events(self) -> Sequence[tuple[Happening, ...]]:
-        """What happened in each."""
+        """The events of each run."""
         return Each(len(self), self._events)
 
     def __repr__(self) -> str:
@@ -214,7 +214,7 @@ class Runs:
 
     def _events(self, k: int) -> tuple[Happening, ...]:
         told = self._told[k]
-        if self._why[k] in (JAMMED, UNHOLDABLE):  # what the joints say then is asked of them anew
+        if self._why[k] in (JAMMED, UNHOLDABLE):  # the joints are evaluated anew for the cause
             return self.run(k).events
         if not isinstance(told, Noted):
             return told
@@ -223,7 +223,7 @@ class Runs:
 
     # --- what is put into it ----------------------------------------------------------------------
     def take(self, which: Ints, group: RunGroup, ends: Ends) -> None:
-        """What the runs of a group have come to."""
+        """Store the results of the runs of a group."""
         flown = ends.why != NOT_FLOWN
         to, e = which[flown], self.ends
         self._why[to], self._counted[to] = ends.why[flown], ends.counts[flown][:, : steps.ROOM]
@@ -247,7 +247,7 @@ class Runs:
         s.further[to] = ends.sampled_tails[flown]
 
     def take_run(self, k: int, run: Trajectory) -> None:
-        """What one run has come to."""
+        """Store the result of one run."""
         c, e = run.course, self.ends
         self._why[k], self._counted[k] = NUMBERS[run.stop], run.counts
         e.t[k], e.states[k], e.angles[k] = c.t[-1], c.states[-1], c.angles[-1]
@@ -270,7 +270,7 @@ def fly_many(
     cases: Cases, duration: Any, settings: Settings, stop: Sequence[Event], times: Any,
     threads: int, chunk: int, progress: Progress,
 ) -> Runs:  # fmt: skip
-    """All that is asked for, chunk by chunk."""
+    """Compute all requested runs, chunk by chunk."""
     span = check_settings(duration, settings)
     _check_settings(settings, threads, chunk)
     runs = Runs(cases, span, settings, stop, _check_times(times, span))
@@ -285,7 +285,7 @@ def fly_many(
 def _fly_some(
     cases: Cases, some: range, runs: Runs, threads: int, tell: Callable[[float], None]
 ) -> bool:
-    """Fly one chunk; returns whether to go on."""
+    """Compute one chunk; returns whether to continue."""
     done = some.start
     for base, which in cases.groups(some):
         group = _group(cases, base, which, runs)
@@ -301,12 +301,12 @@ def _fly_some(
 
 
 def _tell_of_more(tell: Callable[[float], None], done: int, more: int) -> None:
-    """Tell how many runs are done, those of chunks and groups before included."""
+    """Report how many runs are done, those of earlier chunks and groups included."""
     tell(done + more)
 
 
 def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> RunGroup:
-    """Runs of one selection, ready to be flown."""
+    """Runs of one selection, prepared for computation."""
     _check_compiled(base)
     starts = cases.starts(base, which)
     for t in np.unique(starts.t).tolist():
@@ -325,7 +325,7 @@ def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> RunGroup:
 
 
 def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
-    """Fly a run as `simulate` does; returns whether it was not interrupted."""
+    """Compute a run as `simulate` does; returns whether it was not interrupted."""
     keep: Any = "all" if len(runs.times) else "ends"
     try:
         run = move(cases.of(k), runs.duration, replace(runs.settings, keep=keep), runs.asked, False)
@@ -340,7 +340,8 @@ def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
 
 # --- checks ---------------------------------------------------------------------------------------
 def _check_settings(s: Settings, threads: Any, chunk: Any) -> None:
-    """Refuse what compiled calls alone cannot do, and numbers of threads or runs that are none."""
+    """Refuse settings that compiled calls alone cannot satisfy, and invalid numbers of threads or
+    runs."""
     for name, number in (("threads", threads), ("chunk", chunk)):
         if type(number) is not int or number < 1:
             raise PartError(
@@ -349,7 +350,7 @@ def _check_settings(s: Settings, threads: Any, chunk: Any) -> None:
 
 
 def _check_events(group: RunGroup) -> None:
-    """Refuse events whose functions are asked in Python within every step."""
+    """Refuse events with Python functions that are called in every step."""
     for watched in group.leader.watched:
         if watched.line[0] == PYTHON:
             raise PartError(
@@ -359,7 +360,7 @@ def _check_events(group: RunGroup) -> None:
 
 
 def _check_times(times: Any, span: float) -> Floats:
-    """Times of samples, rising, within the duration."""
+    """Times of samples, in increasing order, within the duration."""
     given = [] if times is None else times
     try:
         checked = np.array(numbers(given, (np.size(given),)))
@@ -377,7 +378,7 @@ def _check_times(times: Any, span: float) -> Floats:
 
 
 def _check_compiled(system: System) -> None:
-    """Refuse parts that are asked in Python within every step."""
+    """Refuse parts with Python functions that are called in every step."""
     t, chosen = system.tables, system.selection
     acting = chosen.elements[t.element_kind[chosen.elements] == CALLBACK]
     forces = [t.forces[k] for k in t.element_force[acting].tolist()]

@@ -1,5 +1,5 @@
-"""Samples of a run: when they are due, what is measured there, and knots by which commands stand in
-tables."""
+"""Samples of a controller in a run: their times, the quantities measured there, and the knots that
+represent commands in tables."""
 
 from __future__ import annotations
 
@@ -19,23 +19,23 @@ from quirkpy.tables.drives import Drive
 from quirkpy.tables.tables import Selection, Tables
 from quirkpy.tables.vary import selection_on, with_numbers
 
-#: A sample this near to a time, in periods, is taken there: at the end of a run by the next one.
+#: A sample this near to a time, in periods, is taken there: at the end of a run, by the next run.
 NEAR = 1e-9
-#: Periods are written down as fractions with denominators up to this, where these are they.
+#: Largest denominator of periods that are represented as exact fractions.
 SIMPLEST = 10**6
-#: Whole numbers below this are floating-point numbers.
+#: Integers below this are exact as floating-point numbers.
 EXACT = 2**53
 
 
 def fraction_of(x: float) -> Fraction:
-    """The simplest fraction that is a number to the bit: of 0.1 one tenth."""
+    """The simplest fraction that equals a floating-point number to the bit: one tenth for 0.1."""
     near = Fraction(x).limit_denominator(SIMPLEST)
     return near if float(near) == x else Fraction(x)
 
 
 class Clock:
-    """When a controller takes its samples: every period from a time [s] on, each to the bit where
-    that lies; and when the commands of these take effect."""
+    """The times at which a controller takes its samples, every period from a time [s] on, each
+    correctly rounded; and the times at which their commands take effect."""
 
     def __init__(self, begun: float, period: float, delay: float) -> None:
         parts = [fraction_of(x) for x in (begun, period, delay)]
@@ -48,11 +48,11 @@ class Clock:
         return (self.first + k * self.step) / self.scale
 
     def effect(self, k: int) -> float:
-        """When the command of sample k takes effect [s]."""
+        """The time at which the command of sample k takes effect [s]."""
         return (self.first + k * self.step + self.late) / self.scale
 
     def times(self, k: int, count: int) -> tuple[Floats, Floats]:
-        """The times of so many samples from number k on, and of their effects [s]."""
+        """The times of a number of samples from number k on, and of their effects [s]."""
         if abs(self.first) + (k + count) * self.step + self.late >= EXACT or self.scale >= EXACT:
             which = range(k, k + count)
             return np.array([*map(self.sample, which)]), np.array([*map(self.effect, which)])
@@ -61,8 +61,8 @@ class Clock:
 
 
 class DrivenField:
-    """A field of a force in whose place commands stand, where a run begins: knots, times [s] and
-    values, at most three."""
+    """A field of a force that is replaced by commands, at the beginning of a run: knots, times [s]
+    and values, at most three."""
 
     def __init__(
         self, drive: Drive, t: Tables, begun: float, known: tuple[Any, Any] | None
@@ -74,14 +74,14 @@ class DrivenField:
         self.values: list[tuple[float, ...]] = [floats_of(value) for value in values]
 
     def value_at(self, t: float) -> tuple[float, ...]:
-        """What stands in the field at a time."""
+        """The value of the field at a time."""
         if t == self.times[-1]:
             return self.values[-1]
         here, values = np.array(self.times), np.array(self.values)
         return tuple(value_between(t, here, values, self.held).tolist())
 
     def shaped(self, *values: tuple[float, ...]) -> Floats:
-        """Values as the field has them (n,) or (n, 3)."""
+        """Values in the shape of the field (n,) or (n, 3)."""
         return np.array(values).reshape(-1, *self.drive.shapes[0])
 
 
@@ -91,7 +91,7 @@ def floats_of(value: Any) -> tuple[float, ...]:
 
 
 class Reading(NamedTuple):
-    """What a name measures: its measure, and how many numbers that has."""
+    """The measure of a name, and the number of its components."""
 
     name: str
     found: Measure
@@ -99,31 +99,32 @@ class Reading(NamedTuple):
 
     @classmethod
     def of(cls, tables: Tables, name: str) -> Reading:
-        """The reading of a name; refused where that measures nothing."""
+        """The reading of a name; an error where there is no such measure."""
         found = measure_of("reads", tables, name)
         return cls(name, found, math.prod(found.shape))
 
     def lines(self, selection: Selection) -> list[Line]:
-        """What compiled code reads for it: nothing where Python is asked, or what does not act."""
+        """The lines that compiled code measures for it: none where Python is needed, or a part is
+        inactive."""
         idle = self.found.acts and not has_part_acting(selection, self.name)
         return [(SILENT, 0, 0)] * self.size if idle or not self.found.lines else [*self.found.lines]
 
     def give(self, row: Floats) -> Any:
-        """What numbers say, as a controller gets it: a number, an array, a quaternion."""
+        """The value given to a controller: a number, an array, a quaternion."""
         if self.found.parts == WXYZ:
             return quat.Quaternion(*row.tolist())
         return row.reshape(self.found.shape).copy() if self.found.shape else row.item()
 
     def ask(self, at: Portion) -> Floats:
-        """What no kernel measures, under the commands of an instant."""
+        """Values that no kernel measures, under the commands at an instant."""
         return np.asarray(self.found.along(at)[0]).reshape(-1)
 
 
 def instant_of(
     selection: Selection, schedules: Schedules, t: float, rows: Floats, angles: Floats
 ) -> Portion:
-    """A run at one instant, with the commands that stand in schedules: all bodies, and the ledger
-    (nb + 1, STATE_WIDTH); the angles next to which those of coordinates are taken [rad] (nc,)."""
+    """A run at one instant, with the commands of its schedules: all bodies, and the ledger (nb + 1,
+    STATE_WIDTH); the reference angles of coordinates [rad] (nc,)."""
     arrays = {"knot_time": schedules.knots[:, KNOT_TIME].copy(),
               "knot_value": schedules.knots[:, KNOT_VALUE:].copy()}  # fmt: skip
     here = selection_on(with_numbers(selection.tables, arrays), selection)

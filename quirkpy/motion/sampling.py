@@ -1,4 +1,4 @@
-"""A run at more times than its stored ones: evenly, or at times of one's own."""
+"""A run at more times than its stored ones: regular, or given ones."""
 
 from __future__ import annotations
 
@@ -15,16 +15,16 @@ from quirkpy.motion.resuming import Onward
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError, check_argument
 
-#: The times wanted between two others [s], in order.
+#: The requested times between two others [s], in order.
 Inner: TypeAlias = Callable[[float, float], Sequence[float]]
-#: Rows of a sampled run at most.
+#: Largest number of rows of a sampled run.
 MOST_ROWS = 10_000_000
-#: A time that differs by no more than this share of a step from one is that one.
+#: Times that differ by no more than this share of a step are equal.
 SAME_TIME = 1e-9
 
 
 def check_step(who: str, step: Any, t: Floats) -> float:
-    """A step [s] of which a run through some times takes no more than there is room for."""
+    """A step [s] for sampling a run at given times; an error if that needs too many rows."""
     checked: float = check_argument(who, "step", step, positive)
     span = float(t[-1] - t[0])
     if span / checked > MOST_ROWS:
@@ -36,7 +36,7 @@ def check_step(who: str, step: Any, t: Floats) -> float:
 
 
 def evenly(step: float) -> Inner:
-    """Between two times others at equal distances of at most a step [s]."""
+    """Regular times between two others, at most a step apart [s]."""
 
     def inner(begun: float, ending: float) -> Sequence[float]:
         parts = math.ceil((ending - begun) / step)
@@ -46,7 +46,7 @@ def evenly(step: float) -> Inner:
 
 
 def among(times: Floats) -> Inner:
-    """Between two times those of some others, in order (k,) [s]."""
+    """The elements of some times that lie between two others, in order (k,) [s]."""
 
     def inner(begun: float, ending: float) -> Sequence[float]:
         first, last = np.searchsorted(times, begun, "right"), np.searchsorted(times, ending)
@@ -56,21 +56,21 @@ def among(times: Floats) -> Inner:
 
 
 def regular_times(t: Floats, step: float) -> Floats:
-    """The first of some times, each a step [s] after the one before, and the last (k,)."""
+    """The first of some times, others each a step [s] after the one before, and the last (k,)."""
     span = float(t[-1] - t[0])
     whole = math.ceil(span / step - SAME_TIME) if span > 0.0 else 0
     return np.append(float(t[0]) + step * np.arange(whole), float(t[-1]))
 
 
 def rows_at(t: Floats, times: Floats, step: float) -> Ints:
-    """The row of each of some times that are all stored, a step [s] from each other (k,); of two at
-    one time the later one."""
+    """The row of each of some stored times, a step [s] from each other (k,); of two at one time the
+    later one."""
     return np.searchsorted(t, times + SAME_TIME * step, "right") - 1
 
 
 def sample(course: Course, rows: CourseRows, onward: Onward, inner: Inner) -> Course:
-    """A course with rows at further times between its own; rows: the stored ones as the run moves
-    them.  `drift` is zero in the further ones."""
+    """A course with rows at further times between its own; rows: the stored ones, of the simulated
+    bodies. `drift` is zero in the further rows."""
     c, made = course, list[tuple[Any, ...]]()
     for k, begun in enumerate(c.t.tolist()):
         made.append((begun, c.states[k], c.angles[k], c.drift[k], c.tails()[k]))

@@ -1,4 +1,4 @@
-"""`Settings`: how a run is made, and checks of them."""
+"""`Settings`: the settings of a run, and their checks."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from quirkpy.motion.course import Keep
 from quirkpy.parts.checks import below, optional, positive, share, show
 from quirkpy.parts.part import PartError
 
-#: No absolute tolerance [m], [rad], [m/s] or [rad/s] is as loose.
+#: Absolute tolerances must be below this [m], [rad], [m/s] or [rad/s].
 LOOSEST = 1e6
-#: More steps than these take years.
+#: Largest number of steps, which would take years.
 MOST_STEPS = 1e9
-#: As much of a duration may be lost where it is added to the time at which it begins.
+#: Largest share of a duration that may be lost by rounding when it is added to the initial time.
 LOST = 1e-9
 
 Drift: TypeAlias = Literal["project", "baumgarte", "none"]
@@ -38,7 +38,7 @@ def pair(value: Any) -> tuple[float, float]:
 
 @dataclass(frozen=True, kw_only=True)
 class Settings:
-    """How a run is made; see `Multibody.simulate`."""
+    """Settings of a run; see `Multibody.simulate`."""
 
     rtol: float = 1e-8
     atol: float = 1e-10
@@ -51,7 +51,7 @@ class Settings:
     gains: tuple[float, float] = (10.0, 10.0)
 
 
-#: How each number of the settings is checked, and which words each of the others may be.
+#: The check of each number of the settings, and the admissible words of the others.
 NUMBERS = (
     ("rtol", share), ("atol", below(LOOSEST)), ("step", optional(positive)), ("gains", pair),
 )  # fmt: skip
@@ -61,7 +61,7 @@ KEPT = get_args(Keep)
 
 
 def check_settings(duration: Any, s: Settings) -> float:
-    """The duration, when all that a run is asked for makes sense."""
+    """The duration, after a check of all settings of a run."""
     try:
         span = positive(duration)
     except (TypeError, ValueError) as error:
@@ -76,7 +76,7 @@ def check_settings(duration: Any, s: Settings) -> float:
 
 
 def _check_fields(s: Settings) -> None:
-    """Refuse numbers and words that are none of those that a run can be given."""
+    """Refuse invalid numbers and words."""
     given = vars(s)
     for name, check in NUMBERS:
         try:
@@ -91,7 +91,7 @@ def _check_fields(s: Settings) -> None:
 
 
 def _check_keep(s: Settings) -> None:
-    """Refuse what does not say which rows to keep."""
+    """Refuse invalid choices of the rows to keep."""
     if not (s.keep in KEPT if isinstance(s.keep, str) else _counts(s.keep)):
         raise PartError(
             f"simulate: keep is {show(s.keep)}, but must be 'all', 'ends' or a whole number of "
@@ -100,8 +100,7 @@ def _check_keep(s: Settings) -> None:
 
 
 def _check_steps(span: float, s: Settings) -> None:
-    """Refuse steps that do not fit the method or the duration [s], and numbers of them that are
-    none."""
+    """Refuse steps that do not fit the method or the duration [s], and invalid numbers of steps."""
     if s.step is not None and s.method in STIFF:
         raise PartError(
             f"simulate: method {s.method!r} chooses its own steps; leave step out, or use 'dop853'."
@@ -119,7 +118,7 @@ def _check_steps(span: float, s: Settings) -> None:
 
 
 def check_end(begun: float, span: float) -> None:
-    """Refuse a time [s] beside which a duration [s] is lost in rounding."""
+    """Refuse an initial time [s] at which rounding is comparable to the duration [s]."""
     told = (begun + span) - begun
     if abs(told - span) > LOST * span:
         raise PartError(
@@ -129,5 +128,5 @@ def check_end(begun: float, span: float) -> None:
 
 
 def _counts(value: Any) -> bool:
-    """Whether something is a whole number above zero."""
+    """Whether a value is a positive integer."""
     return type(value) is int and value > 0

@@ -11,7 +11,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State
 
-#: Angles this near to half a turn [turns] are compared with what the pose says.
+#: Angles this near to half a turn [turns] are compared with those of the pose.
 HALF_TURN = 1e-6
 
 
@@ -20,15 +20,15 @@ def state_at(
     step: float | None = None, merged: Floats | None = None, further: Floats = NO_TAIL,
     controls: tuple[ControlState, ...] = (),
 ) -> State:  # fmt: skip
-    """A row of a run with its own angles as a state of the system in which it began; held: the
-    stops that hold; step, merged, further, controls: see State."""
+    """A row of a run with its own angles as a state of its system; held: the stops that hold; step,
+    merged, further, controls: see State."""
     rows = y[: len(start.r)]
     r, q, v, omega = (some.copy() for some in quantities_of(rows))
     turns = angles / (2.0 * math.pi)
     whole = np.rint(turns)
     sure = (
         abs(turns - whole).max(initial=0.0) < 0.5 - HALF_TURN
-    )  # the pose may have plus for minus half a turn
+    )  # the pose may have the opposite sign at half a turn
     windings = whole.astype(np.int64) if sure else np.zeros(len(angles), dtype=np.int64)
     state = start.changed(
         t=float(t), r=r, q=q, v=v, omega=omega, windings=windings, step=step, held=held,

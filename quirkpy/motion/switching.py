@@ -1,4 +1,4 @@
-"""Runs in which what acts is switched on the way: at a time, or where an event is located."""
+"""Runs with active parts that are switched on the way: at a time, or where an event is located."""
 
 from __future__ import annotations
 
@@ -33,11 +33,11 @@ from quirkpy.parts.switch import Switch
 
 
 class SwitchedTrajectory(JoinedTrajectory):
-    """A run with switches: a `Trajectory` with the `switches` that have happened, each of which
+    """A run with switches: a `Trajectory` with the `switches` that have occurred, each of which
     begins another of its `pieces`.
 
-    `events` names each switch and the energy that joints took as they took hold there, which `lost`
-    counts as well; `switched` is the change of potential energy that it made."""
+    `events` names each switch and the energy lost as joints became active there, which is included
+    in `lost`; `switched` is the change of potential energy caused by it."""
 
     def __init__(
         self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]
@@ -46,15 +46,15 @@ class SwitchedTrajectory(JoinedTrajectory):
         self.switches = switches
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Self:
-        """A run with each of the pieces of this one changed."""
+        """A run with a function applied to each piece of this one."""
         pieces = tuple((begins, change(run)) for begins, run in self.pieces)
         return type(self)(pieces, self.switchings.tolist(), self.switches)
 
 
 class Handover(NamedTuple):
-    """How joints and forces come to act on a state: the system that they make, beginning in the
-    state on its joints; the work of switching [J]; what joints took as they took hold [J]; what
-    happened; how velocities jumped, if they did."""
+    """The result of a switch: the system with its new selection, beginning in the state on its
+    joints; the work of switching [J]; the energy lost as joints became active [J]; the event; the
+    jump of velocities, if there was one."""
 
     system: System
     work: float
@@ -63,7 +63,7 @@ class Handover(NamedTuple):
     jumps: tuple[Jump, ...] = ()
 
     def note(self, course: Course) -> Course:
-        """The course that begins so, with what was taken and what happened there."""
+        """The course after the switch, with the energy lost and the event at its start."""
         states = course.states.copy()
         ledger_of(states)[:, LOST] += self.lost
         events, jumps = (*self.events, *course.events), (*self.jumps, *course.jumps)
@@ -74,7 +74,7 @@ def simulate_switching(
     system: System, duration: float, settings: Settings, stop: Sequence[Event],
     switches: Sequence[Switch], progress: Progress,
 ) -> SwitchedTrajectory:  # fmt: skip
-    """Move a system for `duration` [s], with switches on the way."""
+    """Simulate a system for `duration` [s], with switches on the way."""
     span, begun = check_settings(duration, settings), system.initial.t
     check_end(begun, span)
     check_switches(system, switches, stop, begun, begun + span)
@@ -83,7 +83,7 @@ def simulate_switching(
 
 
 class Flight:
-    """A run with switches while it is made."""
+    """A run with switches while it is computed."""
 
     def __init__(
         self, system: System, end: float, settings: Settings, stop: tuple[Event, ...],
@@ -96,7 +96,7 @@ class Flight:
         self.works: list[float] = []
 
     def fly(self, tell: Callable[[float], None] | None) -> SwitchedTrajectory:
-        """Piece after piece, until the end; what is computed goes with any error."""
+        """Simulate piece after piece, until the end; what is computed is attached to any error."""
         self.add_piece(tell)
         for switch in self.switches:
             if not self.has_come(switch):
@@ -106,7 +106,7 @@ class Flight:
         return self.joined()
 
     def add_piece(self, tell: Callable[[float], None] | None) -> None:
-        """Move until the next switch, or the end."""
+        """Simulate until the next switch, or the end."""
         try:
             self._keep(self._moved(tell))
         except Exception as error:
@@ -131,19 +131,19 @@ class Flight:
         return move_to(system, until, settings, events, tell, self._values_before(events))
 
     def _values_before(self, events: Sequence[Event]) -> dict[WatchedKey, float] | None:
-        """What events watch, at the end of the last piece; None before the first."""
+        """The values of watched functions at the end of the last piece; None before the first."""
         if not self.runs:
             return None
         last = self.runs[-1]
         return watched_values(last.system.clusters, last.final, events)
 
     def _steps_left(self) -> int | None:
-        """How many steps may still be taken; None: any number."""
+        """The number of steps that may still be taken; None: any number."""
         most = self.settings.max_steps
         return None if most is None else most - sum(run.counts.steps for run in self.runs)
 
     def _keep(self, run: Trajectory) -> None:
-        """Let a piece follow those before, beginning as joints have taken hold."""
+        """Append a piece, with the change at its start."""
         course = self.handover.note(run.course)
         if self._steps_left() == 0 and run.counts.steps == 0:
             course = course._replace(stop=Stop.STEPS)
@@ -167,7 +167,8 @@ class Flight:
 
 # --- the switch -----------------------------------------------------------------------------------
 def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
-    """A switch at the end of a run of a system: joints that it brings take hold, momenta kept."""
+    """A switch at the end of a run of a system: new joints become active, with momenta
+    conserved."""
     new = apply_switch(system, switch)
     new = new.begun_in(run.final)
     state, held = new.initial, hold_commands(new)
@@ -190,12 +191,12 @@ def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
     return Handover(new.at(caught.state), work, lost, tuple(told), (caught.jump,))
 
 
-#: What to do where a switch cannot take hold.
+#: Advice where a switch is not possible.
 WAY_OUT = "switch where the ends meet, or give the switch a larger reach"
 
 
 def apply_switch(system: System, switch: Switch) -> System:
-    """The system with what acts after a switch, not yet at its state."""
+    """The system with the selection after a switch, not yet in its state."""
     joints, forces = system.selection.joint_names, force_names(system)
     if switch.joints is not None:
         joints = known_names(switch, "joint", switch.joints, system.tables.joint_names)
@@ -209,20 +210,20 @@ def apply_switch(system: System, switch: Switch) -> System:
 
 
 def begin_as(system: System, start: State) -> System:
-    """The system beginning as a piece of a run did, to the bit."""
+    """The system beginning in the first state of a piece of a run, to the bit."""
     there = start.on(system.selection)
     return system.at(dataclasses.replace(there, step=start.step, held=start.held))
 
 
 def force_names(system: System) -> tuple[str, ...]:
-    """Names of the forces that act."""
+    """Names of the active forces."""
     return tuple(system.tables.force_names[k] for k in system.selection.forces)
 
 
 def known_names(
     switch: Switch, noun: str, names: tuple[str, ...], known: tuple[str, ...]
 ) -> tuple[str, ...]:
-    """Names, when the system knows all of them."""
+    """Names, if the system has all of them; otherwise an error."""
     for name in names:
         if name not in known:
             raise switch.refuse(
@@ -233,13 +234,13 @@ def known_names(
 
 
 def name_changes(old: System, new: System) -> tuple[str, ...]:
-    """The joints that act in one of two systems, and not in the other."""
+    """The joints that are active in one of two systems, but not in the other."""
     before, after = old.selection.joint_names, new.selection.joint_names
     return (*(n for n in after if n not in before), *(n for n in before if n not in after))
 
 
 def check_reach(switch: Switch, at: Instant) -> None:
-    """Refuse joints whose ends are further apart than a switch reaches."""
+    """Refuse joints whose ends are further apart than the reach of a switch."""
     for k in at.selection.joints:
         joint = at.selection.tables.joints[k]
         worst = max(gaps(at, joint), key=lambda gap: gap.size)
@@ -254,7 +255,7 @@ def check_reach(switch: Switch, at: Instant) -> None:
 def check_switches(
     system: System, switches: Sequence[Switch], stop: Sequence[Event], begun: float, end: float
 ) -> None:
-    """Refuse switches that a run from one time to another [s] cannot make."""
+    """Refuse switches that are impossible in a run from one time to another [s]."""
     if not isinstance(switches, (list, tuple)):
         raise PartError(
             f"simulate: switches is {show(switches)}, but must be a list of switches, such as "
@@ -272,7 +273,7 @@ def check_switches(
 
 
 def check_event(switch: Switch, when: Event, stop: Sequence[Event]) -> None:
-    """Refuse the event of a switch that another event of the run is called by."""
+    """Refuse the event of a switch if another event of the run has its name."""
     if any(isinstance(event, Event) and event.name == when.name for event in stop):
         raise switch.refuse(
             f"its event and one in stop= are both called {when.name!r}; give one of them another "
@@ -281,7 +282,8 @@ def check_event(switch: Switch, when: Event, stop: Sequence[Event]) -> None:
 
 
 def check_time(switch: Switch, when: float, before: float, end: float) -> float:
-    """The time of a switch [s]; refused before that of the switch before, or beyond the run."""
+    """The time of a switch [s]; an error if it lies before the previous switch, or beyond the
+    run."""
     if before < when < end:
         return when
     raise switch.refuse(

@@ -66,7 +66,7 @@ if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing
 
 
-#: Measures that a run knows of itself, also where it is made of several.
+#: Measures that a run itself provides, also where it is made of several.
 LEDGERS = "kinetic", "potential", "energy", "work", "dissipated", "lost", "projected"
 
 
@@ -74,10 +74,10 @@ class Trajectory:
     """Times, states, why it ended, located events, counts, drift, and the ledger of energy.
 
     ``run.t`` (k,); ``run["arm"].position`` (k, 3) and so on, ``run["hinge"].angle`` (k,);
-    ``run.at(t)`` and ``run.final`` are states.  energy = kinetic + potential changes by what loads
-    put in (`work`) less what dampers take out (`dissipated`): energy + dissipated - work is
-    constant but for the error of the integration.  With what joints took as they took hold of a
-    start that moved against them (`lost`) it is the energy of that start."""
+    ``run.at(t)`` and ``run.final`` are states. energy = kinetic + potential changes by the work of
+    loads (`work`) less the dissipation of dampers (`dissipated`): energy + dissipated - work is
+    constant up to the error of the integration. With the energy lost as joints became active
+    against the motion of a start (`lost`) it is the energy of that start."""
 
     def __init__(self, system: System, start: State, settings: Settings, course: Course) -> None:
         self.system, self.start, self.settings, self.course = system, start, settings, course
@@ -91,11 +91,11 @@ class Trajectory:
         self, path: str | os.PathLike[str], names: Sequence[str] | None = None,
         step: float | None = None,
     ) -> None:  # fmt: skip
-        """Write the run and its system to a file, ``run.save("run.npz")``; refused where a part is
+        """Write the run and its system to a file, ``run.save("run.npz")``; an error where a part is
         a function of t.
 
-        A name that ends with .csv gets what `table` gives of names (None: bodies, coordinates of
-        joints and energies), for other programs to read."""
+        If the name ends with .csv, the file contains the `table` of names (None: bodies,
+        coordinates of joints and energies), for other programs."""
         if str(path).lower().endswith(".csv"):
             doors.csv.save_columns(path, self._columns(columns_of, names, step))
         elif names is not None or step is not None:
@@ -113,11 +113,11 @@ class Trajectory:
 
     # --- pictures ---------------------------------------------------------------------------------
     def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
-        """Charts below each other: ``run.plot("energy", "drift").save("run.svg")``.
+        """Charts one below the other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
-        axes of the joint), "impulses", "phase" or "commands"; without words the first two.  of:
-        names of the bodies, joints or controllers to be shown."""
+        axes of the joint), "impulses", "phase" or "commands"; by default the first two. of: names
+        of the bodies, joints or controllers to be shown."""
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
@@ -127,16 +127,16 @@ class Trajectory:
         eye: Sequence[float] = (0.45, -0.75, 0.8),
         ghosts: int = 4,
     ) -> Drawing:
-        """A picture of the motion in space: the last pose, earlier ones as ghosts, and the ways
-        of all mass centres."""
+        """A picture of the motion in space: the last pose, earlier ones as ghosts, and the paths of
+        all mass centres."""
         return doors.poses.of_run(self, eye, ghosts).save_to(path)
 
     def landscape(self, body: str | None = None) -> Drawing:
-        """The potential energy over the place of a body, and the way that the run took across it.
+        """The potential energy over the position of a body, and the path of the run across it.
 
-        The map shows the potential with the centre of the body anywhere in the plane in which it
-        went farthest, and all else as at the start; the way has the potential that it really had.
-        body: None where only one moves."""
+        The map shows the potential with the centre of the body anywhere in the plane of its largest
+        motion, and all else as at the start; the path has its true potential. body: None where only
+        one moves."""
         return doors.landscape.draw(self, body)
 
     def movie(
@@ -146,33 +146,33 @@ class Trajectory:
         """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the
         energy beside it.
 
-        speed: how much faster than the clock; by itself it is 1 where the run lasts no more than 20
-        s, and else what brings it to 20 s.  eye: the direction from which one looks; trace: the
-        ways of all mass centres."""
+        speed: relative to real time; by default 1 where the run lasts no more than 20 s, and
+        otherwise such that the film lasts 20 s. eye: the direction of view; trace: the paths of all
+        mass centres."""
         doors.movie.save(self, path, fps, speed, eye, forces, trace)
 
     def report(self, path: str | os.PathLike[str]) -> None:
-        """Write the run as a page to open in any browser, ``run.report("run.html")``: it plays,
-        with its curves."""
+        """Write the run as a page for any browser, ``run.report("run.html")``, with animation and
+        curves."""
         doors.report.save_run(path, self)
 
     @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
-        """The runs of which it is made, each with the time at which its own begins [s]."""
+        """The runs of which it is made, each with the time at which its own time begins [s]."""
         return ((0.0, self),)
 
     def over(self, change: Callable[[Trajectory], Trajectory]) -> Trajectory:
-        """A run with each of the pieces of this one changed."""
+        """A run with a function applied to each piece of this one."""
         return change(self)
 
     @property
     def waits(self) -> Waits:
-        """The times at which the motion waits for a disturbance to grow, and how long [s]: films
-        leave that out."""
+        """The times at which the motion waits for a disturbance to grow, and how long [s]; films
+        leave these out."""
         return ()
 
     def __getstate__(self) -> dict[str, Any]:
-        """Without what goes on between its rows, which is made anew."""
+        """The fields without the data for motion between rows, which are computed anew."""
         return {name: value for name, value in self.__dict__.items() if name != "_onward"}
 
     # --- states -----------------------------------------------------------------------------------
@@ -190,13 +190,13 @@ class Trajectory:
         )
 
     def _holding(self, held: Bools) -> tuple[str, ...]:
-        """The stops that hold."""
+        """The labels of the stops that hold."""
         return tuple(label for label, holds in zip(self.course.stops, held, strict=True) if holds)
 
     @cached_property
     def final(self) -> State:
-        """The last state, from which ``system.at(run.final)`` goes on: with these very bits, but
-        with steps of its own, so that two halves of a run agree with the whole to its tolerance."""
+        """The last state, from which ``system.at(run.final)`` continues: with these very bits, but
+        with other steps, so that two halves of a run agree with the whole run to its tolerance."""
         return self._state(len(self.t) - 1, self.course.step, self.course.merged)
 
     def at(self, t: float) -> State:
@@ -209,7 +209,7 @@ class Trajectory:
         return self.ledger_at(t)[0]
 
     def rows_at(self, t: float) -> Floats:
-        """The state at a time as rows (nb, STATE_WIDTH), without what else a state knows."""
+        """The state at a time as rows (nb, STATE_WIDTH), without the other data of a state."""
         k = before(self.t, t)
         return (
             bodies_of(self.course.states)[k]
@@ -218,8 +218,8 @@ class Trajectory:
         )
 
     def ledger_at(self, t: float) -> tuple[State, float, float]:
-        """The state at a time between two stored ones, with what loads have put in and dampers have
-        taken out [J]."""
+        """The state at a time between two stored ones, with the work of loads and the energy
+        dissipated [J]."""
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
         return (
@@ -243,17 +243,17 @@ class Trajectory:
 
     @cached_property
     def _rows(self) -> CourseRows:
-        """The stored states as the run moves them."""
+        """The stored states, as rows of the simulated bodies."""
         rows = rows_of(self.course)
         return rows._replace(states=self._onward.entry.contract(rows.states))
 
     def _expand(self, there: Moment) -> Floats:
-        """What is known at a moment as rows of all bodies (nb + 1, STATE_WIDTH)."""
+        """A moment as rows of all bodies (nb + 1, STATE_WIDTH)."""
         return self._onward.entry.expand(there.state)
 
     def highest(self, measure: Callable[[Floats], Floats]) -> float:
-        """The largest of anything that states (k, nb, STATE_WIDTH) have (k, m), smooth where the
-        motion is: between the stored ones as well, and before velocities jump."""
+        """The largest value of a function of states (k, nb, STATE_WIDTH) -> (k, m), smooth where
+        the motion is: also between the stored ones, and just before velocities jump."""
         c, most = self.course, 0.0
         rows, jumps = rows_of(c), np.isin(c.t, [event.t for event in c.events])
         values = measure(bodies_of(c.states))
@@ -270,7 +270,7 @@ class Trajectory:
 
             most = max(most, float(values[:, k].max()))
             known = [(t, float(found[k])) for t, found in asked]
-            with suppress(PartError):  # where branches of a loop meet no run can be taken up
+            with suppress(PartError):  # a run cannot be resumed where branches meet
                 most = highest(
                     summits(rows, values[:, k], jumps, most, True),
                     ask,
@@ -281,8 +281,8 @@ class Trajectory:
         return most
 
     def passing(self, t: float, margin: Callable[[State], float]) -> float:
-        """When a margin passes zero, near a time at which the curves of `between` have it so; that
-        time where it does not, as where it jumps, or only touches zero."""
+        """The time at which a margin is zero, near a zero on the curves of `between`; that time
+        itself where there is none, as where the margin jumps or only touches zero."""
         k = before(self.t, t)
         if self.t[k] == t:
             return t
@@ -293,7 +293,7 @@ class Trajectory:
 
     @cached_property
     def between(self) -> Between:
-        """The motion at any times at once, on curves that miss it by no more than `ALLOWED`."""
+        """The motion at any times, on curves with an error of at most `ALLOWED`."""
         solids = solids_of(self.system.tables)[1]
         return Between(
             self.course,
@@ -304,8 +304,8 @@ class Trajectory:
         )
 
     def sampled(self, step: float) -> Trajectory:
-        """This run with states at least every `step` [s]: the stored ones, and between them what
-        `at` gives, with the ledger of energy.  `drift` between stored states is zero."""
+        """This run with states at least every `step` [s]: the stored ones, and between them those
+        of `at`, with the ledger of energy. `drift` between stored states is zero."""
         return self._with(evenly(check_step("sampled", step, self.t)))
 
     def with_rows_at(self, times: Floats) -> Trajectory:
@@ -348,7 +348,7 @@ class Trajectory:
         )
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What `run[...]` may be asked for."""
+        """The names that `run[...]` accepts."""
         tables = self.system.tables
         fixed = {body.name for body in tables.fixed}
         known = (*names_in(tables), *tables.force_names, *(r.name for r in self.course.records))
@@ -356,11 +356,11 @@ class Trajectory:
 
     # --- anything measured ------------------------------------------------------------------------
     def measure(self, name: str) -> Floats:
-        """What a name of `system.measures` measures, at each stored time (k, ...):
+        """The measure of `system.measures` with a given name, at each stored time (k, ...):
         ``run.measure("spring.tension")``, ``run.measure("arm.position.z")``.
 
-        What depends on which joints and forces act is that of each piece of the run, and zero for
-        what does not act in it.  "pd.wheel.torque" is what a controller commanded last."""
+        Values that depend on the active joints and forces are those of each piece of the run, and
+        zero for inactive parts. "pd.wheel.torque" is the last command of a controller."""
         if (told := read_record(self.course.records, name, self.t)) is not None:
             return told
         found = measure_of("measure", self.system.tables, name)
@@ -374,7 +374,7 @@ class Trajectory:
         """A measure of the joints and forces that act in this piece of a run."""
         try:
             found = measure_of("measure", self.system.tables, name)
-        except PartError:  # not among its parts
+        except PartError:  # not a part of this piece
             return np.zeros((len(self.t), *like.shape))
         return found.along(self._portion)
 
@@ -389,12 +389,12 @@ class Trajectory:
     def table(
         self, names: Sequence[str] | None = None, *, step: float | None = None, frame: bool = False
     ) -> Any:
-        """What names measure, at each stored time, as arrays by name, and the time under "t":
+        """Measures at each stored time, as arrays by name, and the time under "t":
         ``run.table(["hinge.angle", "arm.position"], step=0.1)``.
 
-        names: of `system.measures`; None: bodies, coordinates of joints and energies.  step: at the
-        beginning, each so many seconds after the one before, and at the end, instead.  frame=True:
-        as a DataFrame of pandas, with a column for each number."""
+        names: of `system.measures`; None: bodies, coordinates of joints and energies. step: at
+        regular times instead, from the beginning every `step` [s], and at the end. frame=True: as a
+        pandas DataFrame, with a column for each number."""
         found = self._columns(columns_of if frame else table_of, names, step)
         return doors.csv.data_frame(found) if frame else found
 
@@ -402,7 +402,7 @@ class Trajectory:
         self, tell: Callable[..., dict[str, Floats]], names: Sequence[str] | None,
         step: float | None,
     ) -> dict[str, Floats]:  # fmt: skip
-        """What a function tells of names, at the stored times, or at regular ones."""
+        """The values of a function of names, at the stored times, or at regular ones."""
         if step is None:
             return tell(self, names)
         step = check_step("table", step, self.t)
@@ -413,7 +413,7 @@ class Trajectory:
 
     def group(self, *names: str) -> BodyGroup:
         """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
-        all that move."""
+        all moving bodies."""
         index, bodies = self.system.tables.body_index, self.system.bodies
         for name in names:
             if name not in bodies:
@@ -425,18 +425,18 @@ class Trajectory:
 
     @property
     def centre_of_mass(self) -> Floats:
-        """Of all moving bodies, in N [m] (k, 3)."""
+        """Mass centre of all moving bodies, in N [m] (k, 3)."""
         return self.group().centre_of_mass
 
     @property
     def inertia(self) -> Floats:
-        """Of all moving bodies about their mass centre, in N [kg m2] (k, 3, 3)."""
+        """Inertia of all moving bodies about their mass centre, in N [kg m2] (k, 3, 3)."""
         return self.group().inertia
 
     # --- ledger -----------------------------------------------------------------------------------
     @cached_property
     def _angles(self) -> Floats:
-        """The angles next to which those of the system's coordinates are taken [rad] (k, nc)."""
+        """The reference angles of the system's coordinates [rad] (k, nc)."""
         own, names = self.start.joints, self.system.tables.coordinate_names
         if own == names:
             return self.course.angles
@@ -445,7 +445,7 @@ class Trajectory:
         return np.stack(columns, axis=1) if columns else np.zeros((len(self.t), 0))
 
     def _instants(self) -> Iterator[Instant]:
-        """Each stored row, for questions that only Python answers."""
+        """Each stored row as an `Instant`, for evaluations in Python."""
         return instants(self.system.selection, self.t, self.course.states, self._angles)
 
     @cached_property
@@ -465,31 +465,31 @@ class Trajectory:
 
     @property
     def work(self) -> Floats:
-        """What loads without a potential have put in since the run began [J] (k,)."""
+        """Work of loads without a potential since the run began [J] (k,)."""
         return ledger_of(self.course.states)[:, INTO]
 
     @property
     def dissipated(self) -> Floats:
-        """What dampers have taken out since the run began [J] (k,)."""
+        """Energy dissipated by dampers since the run began [J] (k,)."""
         return ledger_of(self.course.states)[:, OUT]
 
     @property
     def lost(self) -> Floats:
-        """What joints have taken as they took hold of a start that moved against them: kinetic
-        energy [J] (k,)."""
+        """Kinetic energy lost as joints became active against the motion of a start [J] (k,)."""
         return ledger_of(self.course.states)[:, LOST]
 
     @property
     def projected(self) -> Floats:
-        """What putting states back onto the joints has taken since the run began [J] (k,): kinetic
-        energy, and what loads do along the way; below zero where it has put some in.  It is part of
-        the error of the integration."""
+        """Energy removed since the run began by projecting states onto the joints [J] (k,): kinetic
+        energy, and the work of loads along the way; negative where it was added. It is part of the
+        error of the integration."""
         return ledger_of(self.course.states)[:, PROJECTED]
 
     @cached_property
     def impacts(self) -> tuple[Impact, ...]:
-        """The part of each joint and stop in each jump of the velocities, as joints take hold,
-        stops are hit and latches catch: impulses on each body, and the energy taken."""
+        """The contribution of each joint and stop to each jump of the velocities, when joints
+        become active, stops are hit and latches close: impulses on each body, and the energy
+        lost."""
         return impacts_of(self.course.jumps, self.system.selection, self.start.near)
 
     @property
@@ -505,25 +505,25 @@ class Trajectory:
 
     @cached_property
     def angular_momentum(self) -> Floats:
-        """About the origin of N, of the moving bodies [kg m2/s] (k, 3)."""
+        """Angular momentum of the moving bodies about the origin of N [kg m2/s] (k, 3)."""
         return self.group().angular_momentum
 
     @property
     def drift(self) -> Floats:
-        """What projection took away at each stored step: largest displacement [m or rad], change of
-        velocity (k, 2).  Bodies that locks hold together count as one, except at the start."""
+        """The size of the projection at each stored step: largest displacement [m or rad], change
+        of velocity (k, 2). Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
 
     def animate(
         self, *, speed: float | None = None, forces: bool = True, browser: bool = True,
         port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip
-        """Play it in a window of VPython, with buttons and the energy below; come back when the
-        window is closed.
+        """Play it in a window of VPython, with buttons and the energy below; return when the window
+        is closed.
 
-        speed: how much faster than the clock; by itself as in `movie`.  browser=False opens none
-        and prints the address, port: its number; patience: how long a browser is waited for [s].
-        keep_open=False: the window ends with the run."""
+        speed: relative to real time; by default as in `movie`. browser=False opens no browser and
+        prints the address, port: its number; patience: how long to wait for a browser [s].
+        keep_open=False: the window closes with the run."""
         _, faster = doors.movie.pace(self, doors.film.RATE, speed, doors.film.MOST)
         doors.window.show(
             lambda: doors.film.film_of(self, faster, forces), browser, port, patience, keep_open

@@ -1,15 +1,16 @@
-"""Rest at a singular pose, where the rows of the joints lose rank and branches of motion meet, as
-in a flat four-bar.
+"""Equilibria at singular poses, where the constraint Jacobian J loses rank and branches of motion
+meet, as in a flat four-bar.
 
-There the joints allow, to first order, directions Z w that no motion follows.  A motion that begins
-along w has J a = gamma(Zw, Zw) for some acceleration a, so that mu' gamma(Zw, Zw) = 0 for every mu
-with J' mu = 0: quadratic forms Q(w), which vanish identically for rows that are merely redundant.
-Energy along it is bent by w' K0 w, where K0 = Z' (Hess U - sum lambda_i Hess phi_i) Z over free
-bodies with the multipliers held: another choice lambda + s mu adds s Q, zero there.
+At such a pose some displacements Z w that satisfy the constraints to first order belong to no
+motion. A motion that begins along w has J a = gamma(Zw, Zw) for some acceleration a, so that mu'
+gamma(Zw, Zw) = 0 for every mu with J' mu = 0. These conditions are quadratic forms Q(w); they
+vanish identically where rows are merely redundant. The curvature of the energy along a motion is w'
+K0 w with K0 = Z' (Hess U - sum lambda_i Hess phi_i) Z, taken over free bodies with the multipliers
+held constant; another choice lambda + s mu adds s Q, which is zero along true motions.
 
-So the rest is a minimum if K0 + sum s Q is positive definite for some s, and none if w' K0 w < 0
-for some w with Q(w) = 0; with a single Q one of the two is the case but on the border (S-lemma:
-Polik and Terlaky, SIAM Review 49, 371, 2007)."""
+So the equilibrium is a minimum if K0 + sum s Q is positive definite for some s, and it is not if w'
+K0 w < 0 for some w with Q(w) = 0. With a single Q one of the two holds, except in the limiting case
+(S-lemma: Polik and Terlaky, SIAM Review 49, 371, 2007)."""
 
 from __future__ import annotations
 
@@ -27,25 +28,25 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: Tolerance of scaled multipliers in the search for the largest smallest eigenvalue [1].
 MULTIPLIER_TOLERANCE = 1e-9
-#: Tolerance of the scaled bend of energy in the search for branches [1].
+#: Tolerance of the scaled curvature of energy in the search for branches [1].
 BEND_TOLERANCE = 1e-15
-#: Unit directions are one branch where their product is within this of 1 or -1 [1].
+#: Two unit directions are the same branch if their inner product is within this of 1 or -1 [1].
 SAME_BRANCH = 1e-6
-#: A form counts where it is more than this share of what single rows are bent by.
+#: A form is not zero where it exceeds this share of the curvature terms of single rows [1].
 BENT = 1e-6
-#: A bend of the energy counts as none below this share of the largest, and below this [1/s2], a
-#: damping below as much [1/s].
+#: A curvature of the energy counts as zero below this share of the largest [1], and below this
+#: value [1/s2]; a damping below the latter value [1/s].
 LEVEL_FORM, NO_BEND = 1e-8, 1e-12
-#: A sum of forms, its factors of length one, counts as definite where its smallest eigenvalue is
-#: above this.
+#: A linear combination of forms, with a coefficient vector of length one, counts as definite where
+#: its smallest eigenvalue is above this.
 DEFINITE = 1e-3
-#: Directions from which branches of motion are looked for, and how exactly these must be met.
+#: Number of random directions from which branches of motion are sought, and the tolerance of Q = 0.
 TRIED, DIRECTION_TOLERANCE = 24, 1e-9
 
 
 class Crossing(NamedTuple):
-    """K0 and, alike, the damping, over coordinates of a vicinity (f, f); independent forms Q (k, f,
-    f)."""
+    """K0 and the damping matrix in the coordinates of a vicinity (f, f), and the independent forms
+    Q (k, f, f)."""
 
     stiffness: Floats
     damping: Floats
@@ -53,8 +54,8 @@ class Crossing(NamedTuple):
 
 
 class BranchVerdict(NamedTuple):
-    """The directions that decide (k, f), of length one, along true motions; the bends of energy
-    along them [1/s2] (k,); whether all motions rise."""
+    """The deciding directions (k, f), of length one, along true motions; the curvature of the
+    energy along each [1/s2] (k,); whether it is positive along all motions."""
 
     along: Floats
     bends: Floats
@@ -73,8 +74,8 @@ def crossing_at(around: Vicinity, forms: Floats) -> Crossing:
 
 
 def forms_at(around: Vicinity) -> Floats | None:
-    """Independent forms Q that are zero along every true motion (k, f, f), each of length one; None
-    at an ordinary pose."""
+    """Independent forms Q that vanish along every true motion (k, f, f), each of norm one; None at
+    a regular pose."""
     parts = around.decomposition
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
@@ -90,9 +91,9 @@ def forms_at(around: Vicinity) -> Floats | None:
 
 
 def stands(around: Vicinity) -> bool:
-    """Whether nothing can move beside the whole: the joints allow no motion to first order; or some
-    sum of the forms is definite, so that no direction is left along which all are zero, as in a
-    triangle of hinges that lies flat."""
+    """Whether no motion relative to the rigid motion of the whole exists: the constraints allow
+    none to first order, or some linear combination of the forms is definite, so that all forms
+    vanish along no direction, as in a flat triangle of hinges."""
     if not around.freedoms:
         return True
     forms = forms_at(around)
@@ -100,7 +101,7 @@ def stands(around: Vicinity) -> bool:
 
 
 def definite(forms: Floats) -> bool:
-    """Whether some sum of forms (k, f, f) has none but positive eigenvalues."""
+    """Whether some linear combination of forms (k, f, f) is positive definite."""
     from scipy.optimize import minimize
 
     def smallest(s: Floats) -> float:
@@ -122,7 +123,7 @@ def definite(forms: Floats) -> bool:
 
 
 def decide(crossing: Crossing) -> BranchVerdict:
-    """Which motions rise and which fall."""
+    """Along which motions the energy rises and along which it falls."""
     K, forms = 0.5 * (crossing.stiffness + crossing.stiffness.T), crossing.forms
     along = branches(K, forms)
     bends = np.einsum("kf,fg,kg->k", along, K, along)
@@ -132,8 +133,7 @@ def decide(crossing: Crossing) -> BranchVerdict:
 
 
 def lowest(K: Floats, forms: Floats) -> float:
-    """The largest that the smallest eigenvalue of K + sum s Q can be made: a concave function of
-    s."""
+    """The maximum over s of the smallest eigenvalue of K + sum s Q, a concave function of s."""
     from scipy.optimize import minimize
 
     def falling(s: Floats) -> float:
@@ -155,8 +155,8 @@ def lowest(K: Floats, forms: Floats) -> float:
 
 
 def branches(K: Floats, forms: Floats) -> Floats:
-    """Directions w of length one with all Q(w) = 0 along which w' K w is smallest, near by: true
-    motions, lowest first; two freedoms have but two such lines."""
+    """Directions w of length one with all Q(w) = 0 at which w' K w has a local minimum: true
+    motions, lowest first. With two freedoms there are at most two such lines."""
     from scipy.optimize import minimize
 
     f, size, rng = len(K), max(float(abs(K).max()), TINY), np.random.default_rng(0)
@@ -190,8 +190,8 @@ def _instant(around: Vicinity, rows: Floats) -> Instant:
 
 
 def _gammas(around: Vicinity, directions: Floats) -> Floats:
-    """gamma(Zw, Zw) of all rows, for some w (k, m): what the rows themselves do in time is left
-    out."""
+    """gamma(Zw, Zw) of all rows, for some w (k, m), without the explicit time dependence of the
+    rows."""
     out = []
     for w in directions:
         rows = np.repeat(around.rows[None], 3, axis=0)
@@ -204,7 +204,7 @@ def _gammas(around: Vicinity, directions: Floats) -> Floats:
 
 
 def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
-    """Independent forms mu' gamma(Zw, Zw) as matrices (k, f, f), each of length one, by
+    """Independent forms mu' gamma(Zw, Zw) as matrices (k, f, f), each of norm one, computed by
     polarisation."""
     f = around.freedoms
     pairs = [(i, j) for i in range(f) for j in range(i, f)]
@@ -220,8 +220,8 @@ def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
 
 
 def _relative_accelerations(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
-    """Accelerations beside the whole of bodies that loads and held multipliers push, in states (k,
-    n, STATE_WIDTH)."""
+    """Accelerations of the bodies relative to the rigid motion of the whole, under loads and
+    constant multipliers, in states (k, n, STATE_WIDTH)."""
     _, back = equation.mass_roots(around.at)
     out = zero_vectors(*states.shape[:2])
     for rows, felt in zip(states, out, strict=True):

@@ -1,15 +1,16 @@
-"""Whether all equilibria are there, by the sum of their signs.
+"""Whether all equilibria have been found, by the sum of their signs.
 
-Over all equilibria of an energy that is smooth and grows far away the sum of (-1)^(modes along
-which it falls) is the Euler characteristic of all poses (Poincare and Hopf): one where bodies only
-slide or drift, zero where something turns freely, as that of a circle is.  A cusp, where the ends
-of a spring with a rest length meet, counts as a top where all else pulls less than the spring
-pushes, and as nothing elsewhere.  Where the sum is another, some are missing; where it is right,
-some of both signs may be.
+Over all equilibria of a smooth energy that grows at infinity, the sum of (-1)^(number of modes
+along which the energy falls) is the Euler characteristic of the configuration space (Poincare and
+Hopf): one where bodies only slide or drift, zero where an angle is periodic, as for a circle. A
+cusp, where the ends of a spring with a rest length coincide, counts as a maximum if all other
+forces there are weaker than the push of the spring, and is not counted otherwise. If the sum of the
+known equilibria differs, some are missing; if it agrees, equilibria of opposite signs may still be
+missing.
 
-Between stops the poses are a box, over which the sum runs alike: a rest that is pressed on stops
-counts with the modes that these leave it, and a pose as often as whole turns of its joints, that no
-force counts, lead to it again within their ranges."""
+Between stops the configuration space is a box, and the same sum holds: an equilibrium pressed on
+stops counts with the modes that the stops leave free, and a pose counts as many times as it is
+repeated, within the joint ranges, by whole turns of joints whose turns no force depends on."""
 
 from __future__ import annotations
 
@@ -54,20 +55,20 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import COORDINATE, PAIR, SCREW, SLIDE, STOP, UNIFORM
 
 TURN = 2.0 * math.pi
-#: Energy grows in all directions far away where it does in the least by this share of the most.
+#: The energy grows at infinity if its least growth exceeds this share of its largest [1].
 LEAST_GROWTH = 1e-9
-#: What turns bodies by less than this share of what it moves does not turn them; no farther [m] off
-#: is at the centre.
+#: A motion that turns bodies by less than this share of the distance that it moves them is a
+#: translation; a point no farther than this [m] from the centre is at the centre.
 NO_TURNING = 1e-9
-#: Poses in which the ends of a spring meet are one where no body is farther apart [m], [rad].
+#: Poses in which the ends of a spring coincide are the same if no body differs by more [m], [rad].
 SAME_CUSP = 1e-3
-#: Whether a cusp is a top is not told where what pulls is as strong as the push but for this share.
+#: Whether a cusp is a maximum is left open where the other forces equal the push to within this
+#: share [1].
 CUSP_BALANCE = 1e-3
 
 
 class Census:
-    """What the signs of all equilibria of a system add up to, if that is known: `sum` is None where
-    it is not."""
+    """The sum of the signs of all equilibria of a system; `sum` is None where it is not known."""
 
     def __init__(self, around: Vicinity, cusps: Cusps) -> None:
         self.cusps, self.spinning = cusps, spinning(around)
@@ -84,10 +85,10 @@ class Census:
         self.tops = 0
 
     def look(self, place: Vicinity, rng: np.random.Generator) -> None:
-        """Look from a place for poses in which the ends of each spring meet, and whether these are
-        tops."""
+        """Search from a place for poses in which the ends of a spring coincide, and find whether
+        these are maxima."""
         for k, (ends, known) in enumerate(zip(self.cusps.springs, self.met, strict=True)):
-            if self.sum is None or (self.sum and known):  # what only slides and drifts meets once
+            if self.sum is None or (self.sum and known):  # only translations: one meeting
                 continue
             pose, across = self.cusps.meeting(place, k, rng)
             if pose is None or any(self.distance(pose, other) <= SAME_CUSP for other in known):
@@ -100,8 +101,8 @@ class Census:
             self.tops += share < 1.0
 
     def excess(self, found: list[Equilibrium], around: list[Vicinity]) -> int | None:
-        """By how much the signs of some equilibria, and of the tops of cusps, add up to more than
-        those of all; None where that tells nothing."""
+        """The sum of signs of the equilibria found and of the maxima at cusps, minus the sum for
+        all equilibria; None where this decides nothing."""
         if self.sum is None or any(self.unclear(e) for e in found):
             return None
         if self.box.bounded and any(len(walls_of(a)[0]) for a in around):
@@ -110,12 +111,12 @@ class Census:
         return signs + self.tops * (-1) ** self.freedoms - self.sum
 
     def unclear(self, found: Equilibrium) -> bool:
-        """Whether modes of an equilibrium do not tell along how many energy falls."""
+        """Whether the number of modes along which energy falls at an equilibrium is uncertain."""
         degenerate = found.marginal or len(found.neutral) != self.neutral
         return bool(degenerate or "jumps" in found.reason)
 
     def images(self, around: Vicinity) -> int:
-        """How often a pose lies within the ranges of its joints, whole turns on."""
+        """Number of poses, equal up to whole turns, that lie within the ranges of the joints."""
         here, stops = values_of(around), self.box.stops.what[:, STOP_COORDINATE].tolist()
         labels = around.layout.labels
         held = {c for c, name in zip(stops, labels, strict=True) if name in around.state.held}
@@ -126,20 +127,20 @@ class Census:
         )
 
     def distance(self, one: Vicinity, two: Vicinity) -> float:
-        """How far apart two poses are, but for what spins without any force [m], [rad]."""
+        """The distance between two poses [m], [rad], without angles on which no force depends."""
         ways = halves_of(displacement_between(one.rows, two.rows))
         ways[self.spinning, 1] = 0.0
         return float(np.linalg.norm(ways, axis=2).max(initial=0.0))
 
 
 def sign_of(around: Vicinity) -> int:
-    """(-1)^(modes along which energy falls)."""
+    """The sign (-1)^(number of modes along which the energy falls)."""
     return 1 - 2 * (int(((around.bends[0] < 0.0) & bends_beyond(around, LEVEL_BEND)).sum()) % 2)
 
 
 def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> float:
-    """What pulls beside a cusp, but for its own spring of some stiffness and rest length, as a
-    share of its push."""
+    """The force at a cusp of all but its own spring, of given stiffness and rest length, as a share
+    of the push of that spring."""
     (stiffness, length), (apart_, slope) = rest, distance(around, one, two)
     r = float(np.linalg.norm(apart_))
     others = around.pull + stiffness * (1.0 - length / r) * (apart_ @ slope)
@@ -151,13 +152,14 @@ def push(around: Vicinity, one: int, two: int, rest: tuple[float, float]) -> flo
 
 # --- which systems --------------------------------------------------------------------------------
 def characteristic(around: Vicinity, spins: Bools) -> int | None:
-    """The Euler characteristic of all poses, with that of bodies that spin as they like left out;
-    None where it is not known, or where energy is not known to grow in all directions far away."""
+    """The Euler characteristic of the configuration space, without the angles of bodies on which no
+    force depends; None where it is not known, or where the energy is not known to grow at
+    infinity."""
     layout, counted = around.layout, find_sprung(around)
     kinds, motions = layout.tree.nodes[:-1, NODE], layout.tree.motions
     if not plain(around) or (
         counted[kinds == TURN_NODE].any() and springs_of(around)
-    ):  # a cusp for each whole turn
+    ):  # one cusp for each whole turn
         return None
     turning = False
     for b, kind in enumerate(kinds.tolist()):
@@ -180,9 +182,9 @@ def characteristic(around: Vicinity, spins: Bools) -> int | None:
 
 
 def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
-    """The Euler characteristic of all poses between stops, of a tree whose hinges and slides these
-    bound to both sides; hinges that springs hold need none, and freely turning ones make it zero.
-    None where it is not known."""
+    """The Euler characteristic of the configuration space between stops, for a tree whose hinges
+    and sliders have bounds on both sides; hinges held by springs need no bounds, and freely turning
+    ones make it zero. None where it is not known."""
     layout, counted = around.layout, find_sprung(around)
     kinds, turning = layout.tree.nodes[:-1, NODE], False
     single = np.isin(kinds, (TURN_NODE, SLIDE_NODE))
@@ -201,7 +203,7 @@ def characteristic_between_stops(around: Vicinity, box: RangeBox) -> int | None:
 
 
 def turns_of(around: Vicinity, box: RangeBox) -> dict[int, tuple[float, float]]:
-    """The bounds of hinges between stops of which no spring counts whole turns [rad]."""
+    """The bounds [rad] of hinges between stops on whose whole turns no spring depends."""
     kinds, counted = around.layout.tree.nodes[:-1, NODE], find_sprung(around)
     free = np.flatnonzero((kinds == TURN_NODE) & ~counted)
     bounds = {c: box.bounds(c) for b in free for c in coordinates_of(around, int(b))}
@@ -209,14 +211,14 @@ def turns_of(around: Vicinity, box: RangeBox) -> dict[int, tuple[float, float]]:
 
 
 def coordinates_of(around: Vicinity, b: int) -> list[int]:
-    """The coordinates of the joint on which a body hangs."""
+    """The coordinates of the joint that connects a body to its parent."""
     joint = around.layout.tree.nodes[b, CARRIER]
     return np.flatnonzero(around.layout.selection.tables.coordinate_joint == joint).tolist()
 
 
 def plain(around: Vicinity) -> bool:
-    """Whether a system is a tree that does not float, under weight and springs that
-    push and pull."""
+    """Whether a system is a tree with a fixed base, loaded by weight and by springs that both push
+    and pull."""
     layout, what, numbers = around.layout, *acting(around)
     known = np.isin(what[:, KIND], (UNIFORM, PAIR, COORDINATE)) & (
         what[:, [SCHEDULE1, SCHEDULE2]] < 0
@@ -230,14 +232,15 @@ def plain(around: Vicinity) -> bool:
 
 
 def acting(around: Vicinity) -> tuple[Ints, Floats]:
-    """What acts, but for stops: rows of the table of elements, and their numbers."""
+    """Active elements other than stops: rows of the table of elements, and their numbers."""
     elements, chosen = around.layout.packed.elements, around.layout.selection.elements
     chosen = chosen[elements.what[chosen, KIND] != STOP]
     return elements.what[chosen], elements.numbers[chosen]
 
 
 def spinning(around: Vicinity) -> Bools:
-    """Which bodies turn as they like, as no joint and no force sees it (nb,)."""
+    """Which bodies turn freely, that is, have an angle on which no joint and no force depends
+    (nb,)."""
     layout, (what, _) = around.layout, acting(around)
     out = np.asarray(layout.tree.nodes[:-1, NODE] == FREE_NODE)
     out[layout.tree.nodes[:-1, PARENT][layout.tree.nodes[:-1, PARENT] < len(out)]] = False
@@ -249,7 +252,7 @@ def spinning(around: Vicinity) -> Bools:
 
 
 def find_sprung(around: Vicinity) -> Bools:
-    """Which bodies hang on a hinge or a slide that a spring of its own holds (nb,)."""
+    """Which bodies have a hinge or slider with a spring of its own (nb,)."""
     layout, (what, numbers) = around.layout, acting(around)
     chosen = what[
         (what[:, KIND] == COORDINATE) & (numbers[:, STIFFNESS] != 0.0), ELEMENT_COORDINATE
@@ -260,7 +263,8 @@ def find_sprung(around: Vicinity) -> Bools:
 
 
 def straight(nodes: Ints, b: int) -> bool:
-    """Whether a body slides as its parents do: always the same way in N."""
+    """Whether a body and all its ancestors only translate, each in a direction that is constant in
+    N."""
     while b < len(nodes) - 1:
         if nodes[b, NODE] not in (SLIDE_NODE, FIXED_NODE):
             return False
@@ -269,7 +273,7 @@ def straight(nodes: Ints, b: int) -> bool:
 
 
 def grows(around: Vicinity, far: int) -> bool:
-    """Whether energy grows however the bodies of a system go far away, in so many directions."""
+    """Whether the energy grows at infinity, tested in a number of directions."""
     if not around.freedoms:
         return True
     turning = angular_of(around.basis).reshape(around.freedoms, -1)

@@ -1,11 +1,13 @@
-"""Whether energy rises along every allowed direction where its bend differs from side to side.
+"""Whether the energy rises along every allowed direction where its curvature differs from side to
+side.
 
-At a rest where a rope is just taut the second variation of energy is x' K x + sum_k b_k x'a_k
-|a_k'x|, a quadratic form of its own in each of the cells into which the planes a_k'x = 0 cut all
-directions; a stop that is touched and not pressed on leaves the half space g'x >= 0.  Either way a
-form must be positive over a cone: its lowest value on directions of length one is taken inside of
-the cone or of one of its faces, where it is an eigenvalue of the form on the span of that face.  So
-all faces are looked at (Gaddum's criterion for copositive matrices, for any cone)."""
+At an equilibrium with a rope that is just taut, the second variation of energy is x' K x + sum_k
+b_k x'a_k |a_k'x|, which is a quadratic form in each of the cells into which the planes a_k'x = 0
+divide the directions. A stop that is touched without force leaves the half space g'x >= 0. In both
+cases a form must be positive on a cone. Its minimum over directions of length one lies in the
+interior of the cone or of one of its faces, where it is an eigenvalue of the form restricted to the
+span of that face. So all faces are examined (Gaddum's criterion for copositive matrices, for any
+cone)."""
 
 from __future__ import annotations
 
@@ -20,9 +22,9 @@ from quirkpy.kernels.base.eigen import eigen
 from quirkpy.maths.differences import unsure
 from quirkpy.maths.types import Floats
 
-#: So many planes and walls at most are looked at in all their combinations.
+#: Largest number of planes and walls whose combinations are all examined.
 MOST = 7
-#: A direction of length one lies on the allowed side of a plane, or on it, if it is beyond it by no
+#: A direction of length one is on the allowed side of a plane, or on it, if it lies beyond by no
 #: more than this.
 ON = 1e-9
 
@@ -39,8 +41,7 @@ class Bends(NamedTuple):
     walls: Floats
 
     def along(self, directions: Floats) -> Floats:
-        """The bend of the energy along some directions (k, f), whether they are allowed or not
-        (k,)."""
+        """The curvature of the energy along some directions (k, f), allowed or not (k,)."""
         plain = np.einsum("kf,fg,kg->k", directions, self.stiffness, directions)
         reached = directions @ self.normals.T
         return np.asarray(plain + (reached * abs(reached)) @ self.jumps)
@@ -48,7 +49,7 @@ class Bends(NamedTuple):
 
 class ConeVerdict(NamedTuple):
     """Whether energy rises along every allowed direction, falls along one, or is level to within
-    its error; that direction (f,), the bend along it [1/s2] and its error."""
+    its error; that direction (f,), the curvature along it [1/s2] and its error."""
 
     ground: Literal["rises", "falls", "level"]
     along: Floats
@@ -57,7 +58,8 @@ class ConeVerdict(NamedTuple):
 
 
 def decide(bends: Bends) -> ConeVerdict | None:
-    """By all cells and all of their faces; None where there are too many planes and walls."""
+    """The verdict over all cells and all of their faces; None where there are too many planes and
+    walls."""
     m, f = bends.normals.shape
     if m + len(bends.walls) > MOST:
         return None
@@ -76,8 +78,8 @@ def decide(bends: Bends) -> ConeVerdict | None:
 
 
 def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[ConeVerdict]:
-    """Directions x of a cone, inside x >= 0, along which x' K x is not positive for certain: the
-    lowest of each face that has any."""
+    """Directions x of the cone inside x >= 0 along which x' K x is not certainly positive: the
+    minimum on each face that has one in its interior."""
     clear: list[frozenset[int]] = []
     for size in range(len(inside) + 1):
         for face in map(frozenset, itertools.combinations(range(len(inside)), size)):
@@ -101,7 +103,7 @@ def _lowest(K: Floats, error: Floats, inside: Floats) -> Iterator[ConeVerdict]:
 
 
 def _complement(rows: Floats, f: int) -> Floats:
-    """A basis of what is at right angles to some rows (f, k), as columns."""
+    """An orthonormal basis of the orthogonal complement of some columns (f, k), as columns."""
     if not len(rows):
         return np.eye(f)
     _, sigma, Vt = np.linalg.svd(rows)

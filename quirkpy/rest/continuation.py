@@ -1,9 +1,9 @@
-"""`continue_equilibrium`: an equilibrium followed while a parameter changes, through folds and past
+"""`continue_equilibrium`: an equilibrium as a function of a parameter, through folds and past
 bifurcations.
 
-The unknowns are a displacement xi along the joints and the parameter p; one step goes along the
-tangent of g(xi, p) = 0 and is then put right across it (pseudo-arclength, Keller 1977), so that a
-fold is a point like any other."""
+The unknowns are a displacement xi along the joints and the parameter p. Each step follows the
+tangent of g(xi, p) = 0 and is then corrected orthogonally to it (pseudo-arclength, Keller 1977), so
+that folds are regular points."""
 
 from __future__ import annotations
 
@@ -25,9 +25,9 @@ from quirkpy.rest.equilibrium import Equilibrium, Verdict, certify, split_direct
 from quirkpy.rest.newton import polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
-#: Step of differences along the parameter, as a share of its range [1].
+#: Step of finite differences in the parameter, as a share of its range [1].
 PARAMETER_STEP = 1e-4
-#: Relative singular value below which a correction leaves a direction alone [1].
+#: A correction has no component along singular values below this share of the largest [1].
 BRANCH_RANK = 1e-12
 #: An eigenvalue belongs to an oscillation where its imaginary part exceeds this share of the
 #: largest [1].
@@ -36,12 +36,12 @@ OSCILLATES = 1e-6
 Family: TypeAlias = "Callable[[float], System]"
 Turn: TypeAlias = Literal["fold", "bifurcation", "onset of oscillation"]
 
-#: Steps at most; the longest, as a share of the range of p and [m or rad] of the body that moves
-#: most; the shortest.
+#: Largest number of steps; the longest step, as a share of the range of p, and as a displacement [m
+#: or rad] of the body that moves most; the shortest step.
 STEPS, LONGEST_STEP, MOVES, SHORTEST_STEP = 2000, 0.05, 0.1, 1e-9
-#: Newton steps at most before a step is halved, and how small the last must be.
+#: Largest number of Newton steps before a step is halved, and the size required of the last.
 CORRECTIONS, BRANCH_TOLERANCE = 8, 1e-11
-#: Special points are located to this share of the range of p.
+#: Accuracy of the location of special points, as a share of the range of p.
 LOCATED = 1e-9
 
 
@@ -56,8 +56,8 @@ class Point(NamedTuple):
 
 
 class Special(NamedTuple):
-    """Where something changes: a fold, at which the branch turns back; a bifurcation, at which
-    others cross it; or the onset of an oscillation."""
+    """A point where the branch changes: a fold, where p turns back; a bifurcation, where another
+    branch crosses; or the onset of an oscillation."""
 
     kind: Turn
     parameter: float
@@ -66,9 +66,10 @@ class Special(NamedTuple):
 
 @dataclass(frozen=True)
 class Branch(Sequence[Point]):
-    """Equilibria one after the other along the branch, and where something changes, located.
+    """Equilibria in their order along the branch, and the special points located on it.
 
-    complete: whether the end of the range was reached; else `reason` says why the branch was left.
+    complete: whether the end of the range was reached; otherwise `reason` says why the branch
+    ended.
     """
 
     points: tuple[Point, ...]
@@ -149,8 +150,8 @@ def continue_equilibrium(
 
 
 def members(family: Family, first: float) -> Family:
-    """A function of p that gives members of a family, and refuses what is no system, or of other
-    bodies or joints than the first."""
+    """A function of p that gives members of a family and raises an error if a member is no system,
+    or has other bodies or joints than the first."""
 
     def member_at(p: float) -> tuple[System, tuple[object, ...]]:
         system = family(p)
@@ -176,7 +177,7 @@ def members(family: Family, first: float) -> Family:
 
 
 class BranchTracer:
-    """A way along a branch: where it is, and where it is heading."""
+    """The present point of the branch and the direction in which it is followed."""
 
     def __init__(
         self, family: Family, around: Vicinity, first: float, last: float, longest: float
@@ -216,7 +217,7 @@ class BranchTracer:
         return Branch(tuple(points), tuple(special), False, reason)
 
     def point(self) -> Point:
-        """The point of the branch at which the tracer stands."""
+        """The present point of the branch."""
         K = restrict(self.around)
         softest = float(np.linalg.eigvalsh(0.5 * (K + K.T))[0]) if len(K) else math.inf
         return Point(self.p, self.around.state, certify(self.around).verdict, softest)
@@ -230,8 +231,8 @@ class BranchTracer:
         return np.asarray((high - low) / (2.0 * h))
 
     def heading(self, around: Vicinity, p: float, before: Floats | None) -> Floats:
-        """The tangent (f + 1,): a displacement and a share of the range, of length one; on in the
-        same sense."""
+        """The tangent (f + 1,): a displacement and a share of the range, of length one, oriented
+        like the one before."""
         slope, rest = self.pull_slope(around, p) * self.range, split_directions(around).rest
         wide = np.hstack(
             [-(around.stiffness.values * self.scales(around)) @ rest.T, slope[:, None]]
@@ -245,15 +246,15 @@ class BranchTracer:
         return np.asarray(sense * tangent)
 
     def scales(self, around: Vicinity) -> Floats:
-        """The displacement of each coordinate that counts as much as the whole range of p: a metre
+        """The displacement of each coordinate that has the weight of the whole range of p: a metre
         or a radian (f,)."""
         return np.array(
             [1.0 / max(size_of(around, unit), TINY) for unit in np.eye(around.freedoms)]
         )
 
     def step(self, length: float) -> tuple[Vicinity, float, Floats, int] | None:
-        """The next point: along the tangent, then back onto the branch; None where that does not
-        succeed."""
+        """The next point: a step along the tangent, then the correction onto the branch; None where
+        that fails."""
         moves = size_of(self.around, self.scales(self.around) * self.tangent[:-1])
         most = min(
             self.longest / max(abs(self.tangent[-1]) * self.range, TINY),
@@ -302,7 +303,7 @@ class BranchTracer:
 
     # --- special points ---------------------------------------------------------------------------
     def find_special_points(self, around: Vicinity, p: float, tangent: Floats) -> list[Special]:
-        """What lies between the present point and the next."""
+        """The special points between the present point and the next."""
         found: list[Special] = []
         if self.tangent[-1] * tangent[-1] < 0.0:
             found.append(self.locate("fold", around, p, lambda v, q, t: float(t[-1])))
@@ -319,7 +320,7 @@ class BranchTracer:
         p: float,
         function: Callable[[Vicinity, float, Floats], float],
     ) -> Special:
-        """By bisection and secants along the branch."""
+        """Location of a special point by bisection and secants along the branch."""
         low, high = 0.0, self.way_to(around, p)
         f_low = function(self.around, self.p, self.tangent)
         best = (around, p)
@@ -345,31 +346,33 @@ class BranchTracer:
         return Special(kind, best[1], best[0].state)
 
     def way_to(self, around: Vicinity, p: float) -> float:
-        """How far along the tangent a point lies."""
+        """The distance of a point, measured along the tangent."""
         xi = self.around.coordinates(around.rows[None])[0]
         return float(
             np.append(xi / self.scales(self.around), (p - self.p) / self.range) @ self.tangent
         )
 
 
-#: A rate of growth above this [1/s] counts.
+#: A rate of growth above this counts as growth [1/s].
 GROWTH_RATE = 1e-9
 
 
 def determinant(around: Vicinity) -> float:
-    """Of the stiffness, scaled by its largest, so that its sign can be followed."""
+    """The determinant of the stiffness, scaled by its largest entry, so that changes of sign can be
+    located."""
     K = restrict(around)
     return float(np.linalg.det(K / max(float(abs(K).max(initial=0.0)), TINY))) if len(K) else 1.0
 
 
 def restrict(around: Vicinity) -> Floats:
-    """The stiffness beside neutral directions."""
+    """The stiffness restricted to the complement of the neutral directions."""
     rest = split_directions(around).rest
     return np.asarray(rest @ around.stiffness.values @ rest.T)
 
 
 def growth(around: Vicinity) -> float:
-    """The fastest growth of an oscillation around [1/s]; -inf where there is none."""
+    """The fastest growth rate of an oscillation about the equilibrium [1/s]; -inf where there is
+    none."""
     K, D = around.stiffness.values, around.damping.values
     if not len(K):
         return -math.inf
@@ -382,6 +385,6 @@ def growth(around: Vicinity) -> float:
 def transfer_tangent(
     here: Vicinity, base: Vicinity, tangent: Floats, old: Floats, new: Floats
 ) -> Floats:
-    """A tangent at one place in the coordinates of another (f + 1,)."""
+    """A tangent at one place, expressed in the coordinates of another (f + 1,)."""
     moved = np.einsum("f,fni->ni", old * tangent[:-1], base.basis)
     return np.append(here.covectors @ moved.reshape(-1) / new, tangent[-1])

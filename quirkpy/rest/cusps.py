@@ -1,10 +1,10 @@
-"""Places beside cusps of the potential, where the ends of a spring of some rest length meet, and
-ways from there.
+"""Places near cusps of the potential, where the ends of a spring with a rest length coincide, and
+paths from there to equilibria.
 
-Beside the point where they meet energy is S - k L r, with S smooth and r the distance of both ends:
-a tip, from which a ridge leads one way.  What rests on a ridge falls along as many modes as lie
-across it, all but one, and is met neither downhill nor by Newton's method, whose steps are good
-there for no more than a share of r."""
+Near such a point the energy is S - k L r, with S smooth and r the distance of the ends: a peak from
+which a ridge leads in one direction. An equilibrium on a ridge is unstable along all but one of the
+directions in which the ends move; it is found neither downhill nor by Newton's method, which
+converges only from within a fraction of r."""
 
 from __future__ import annotations
 
@@ -32,31 +32,31 @@ from quirkpy.tables.tables import PAIR
 
 #: Columns of the numbers of a spring: its stiffness, rest length, and whether it only pulls.
 STIFFNESS, REST, TENSION = 0, 1, 3
-#: How near to each other two ends are brought [m]: any distance between these, each decade as
-#: often.
+#: Distances of the ends at which a search begins [m], drawn between these bounds, uniformly in
+#: their logarithm.
 NEAREST_ENDS, FARTHEST_ENDS = 1e-3, 0.3
-#: Ends have met where they are so far apart [m].
+#: Ends coincide where their distance is less than this [m].
 ENDS_MET = 1e-6
-#: Strides at most until they are there, how far one moves any body [m], [rad], and what may be left
-#: of their distance.
+#: Largest number of steps towards a cusp; how far one moves any body [m], [rad]; and the share of
+#: the distance that may be left.
 STRIDES, CUSP_STRIDE, LEFT = 40, 0.3, 0.05
-#: Ends that some such ways have not brought together are taken not to meet.
+#: After this number of failed attempts two ends are assumed never to meet.
 FAILURES = 3
-#: From such a place so many ways are gone at most.
+#: Largest number of paths followed from one place near a cusp.
 WAYS = 3
-#: Ends that are nearer than this [m] lie within probes of forces, which then straddle the cusp:
-#: nothing is told there.
+#: Where ends are nearer than this [m], the probes of forces straddle the cusp, and derivatives are
+#: meaningless.
 WITHIN = 2e-4
-#: A step is no longer than this share of how far ends are apart, but no shorter than the second
-#: [m], [rad].
+#: A step is at most this share of the distance of the ends, but not less than the second value [m],
+#: [rad].
 STEP_PER_DISTANCE, SHORTEST_STRIDE = 0.4, 1e-5
-#: Directions in which ends move by less than this share of what they move most, they do not move
-#: in.
+#: The ends do not move along a direction in which their motion is below this share of the largest.
 UNMOVED_ENDS = 1e-6
 
 
 class Cusps:
-    """Springs whose ends may meet, and how often these were not brought together."""
+    """Springs whose ends may coincide, with the number of failed attempts to bring them
+    together."""
 
     def __init__(self, around: Vicinity) -> None:
         self.numbers = springs_of(around)
@@ -64,8 +64,8 @@ class Cusps:
         self.failures = [0.0] * len(self.springs)
 
     def place_near(self, around: Vicinity, rng: np.random.Generator) -> tuple[Vicinity, int] | None:
-        """A random place beside a random cusp, as near to a state as the joints have it; and along
-        how many directions its ends move there."""
+        """A random place near a random cusp, close to the state, and the number of directions in
+        which the ends can move there."""
         left = [k for k, failures in enumerate(self.failures) if failures < FAILURES]
         if not left:
             return None
@@ -77,8 +77,8 @@ class Cusps:
     def meeting(
         self, around: Vicinity, k: int, rng: np.random.Generator
     ) -> tuple[Vicinity | None, int]:
-        """A pose in which the ends of a spring all but meet, and along how many directions they
-        move there."""
+        """A pose in which the ends of a spring almost coincide, and the number of directions in
+        which they can move there."""
         if self.failures[k] >= FAILURES:
             return None, 0
         near = bring_sites_near(around, *self.springs[k], rng, NEAREST_ENDS, NEAREST_ENDS)
@@ -91,15 +91,15 @@ class Cusps:
         return (None, 0) if met is None else met
 
     def rest(self, one: int, two: int) -> tuple[float, float]:
-        """Stiffness and rest length of the spring between two sites; of several that which pushes
-        as all do."""
+        """Stiffness and rest length of the spring between two sites; several springs are replaced
+        by one with their total push."""
         return self.numbers[one, two]
 
     def places_near(
         self, around: Vicinity, rng: np.random.Generator
     ) -> Iterator[tuple[Vicinity, int]]:
-        """A place beside a cusp; two where the ends that meet there do so in more than single
-        poses."""
+        """A place near a cusp; two places where the ends coincide on a whole set of poses instead
+        of isolated ones."""
         for _ in range(2):
             found = self.place_near(around, rng)
             if found is None:
@@ -116,35 +116,37 @@ class Cusps:
     def ridges(
         self, around: Vicinity, across: int, rng: np.random.Generator
     ) -> Iterator[Vicinity | None]:
-        """Where a place leads if energy is to fall along one mode less than the directions in which
-        ends move, or along any number more, and to rise along all others."""
+        """The equilibria reached from a place if the energy is to fall along one mode less than the
+        number of directions in which the ends move, or along any larger number, and to rise along
+        all others."""
         numbers = np.arange(max(1, across - 1), stiff_in(around) + 1)
         for falling in rng.permutation(numbers)[:WAYS].tolist():
             yield self.climb(around, falling)
 
     def climb(self, around: Vicinity, falling: int) -> Vicinity | None:
-        """Where a place leads if energy is to fall along so many modes; None where that is too near
-        a cusp to tell."""
+        """The equilibrium reached from a place if the energy is to fall along that many modes; None
+        where it is too near a cusp to decide."""
         ended = climb(around, falling, self.clear)
         return None if ended is None or self.nearest(ended) < WITHIN else ended
 
     def clear(self, around: Vicinity) -> float:
-        """How far a step may go: forces turn within as little as ends are apart."""
+        """The longest admissible step: forces change their direction over a distance comparable to
+        that of the ends."""
         return max(STEP_PER_DISTANCE * self.nearest(around), SHORTEST_STRIDE)
 
     def nearest(self, around: Vicinity) -> float:
-        """How far apart the ends are that are nearest to each other [m]."""
+        """The smallest distance between the ends of any of the springs [m]."""
         return min(float(np.linalg.norm(distance(around, *ends)[0])) for ends in self.springs)
 
 
 def stiff_in(around: Vicinity) -> int:
-    """Along how many modes there is a stiffness."""
+    """The number of modes that have a stiffness."""
     return int(bends_beyond(around, LEVEL_BEND).sum())
 
 
 def springs_of(around: Vicinity) -> dict[tuple[int, int], tuple[float, float]]:
-    """The sites of all springs that push where their ends are close, each two once, with stiffness
-    and rest length; of several between the same as one spring has them that pulls alike."""
+    """Pairs of sites of all springs that push where their ends are close, with stiffness and rest
+    length; several springs between the same sites are replaced by one that is equivalent."""
     elements, acting = around.layout.packed.elements, around.layout.selection.elements
     what, numbers = elements.what[acting], elements.numbers[acting]
     pushing = (
@@ -169,9 +171,9 @@ def bring_sites_near(
     nearest: float = NEAREST_ENDS,
     farthest: float = FARTHEST_ENDS,
 ) -> tuple[Vicinity, int] | None:
-    """The place where two sites are a random way apart, some thousandths to tenths of a metre, in a
-    random direction of those in which they move, and how many these are; None where the joints do
-    not let them come so near."""
+    """The place where two sites are a random distance apart, some thousandths to tenths of a metre,
+    in a random direction among those in which they can move, and the number of these; None where
+    the joints do not let them come so near."""
     apart, slope = distance(around, one, two)
     axes, sizes, _ = np.linalg.svd(slope, full_matrices=False)
     axes = axes[:, sizes > UNMOVED_ENDS * max(float(sizes.max(initial=0.0)), TINY)]
@@ -192,7 +194,8 @@ def bring_sites_near(
 
 
 def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
-    """From one site to another, in N [m] (3,), and its derivatives along coordinates (3, f)."""
+    """The vector from one site to another, in N [m] (3,), and its derivatives along coordinates (3,
+    f)."""
     which, sites = np.array([one, two]), around.layout.packed.sites
     states = np.repeat(around.rows[None], 1 + around.freedoms, axis=0)
     velocities_of(states)[1:] = linear_of(around.basis)  # velocities along each coordinate

@@ -1,9 +1,9 @@
-"""`Ranges`: whether a motion stays where it has been, or is on its way to somewhere else.
+"""`Ranges`: whether a motion stays within the ranges of its coordinates, or leaves them.
 
-A motion whose energy stays what it was is a cycle only if its coordinates stay within the ranges
-that they have had.  One that runs on, at the terminal speed of a damper or creeping under friction,
-may come to a stop, a well or another body yet.  Whole turns of an angle count as no way where no
-force, stop or event can tell them apart."""
+A motion of constant energy is a cycle only if its coordinates stay within the ranges that they have
+had. One that moves on, at the terminal speed of a damper or creeping under friction, may still
+reach a stop, a well or another body. Whole turns of an angle count as no displacement where no
+force, stop or event depends on them."""
 
 from __future__ import annotations
 
@@ -25,21 +25,21 @@ from quirkpy.parts.event import When
 from quirkpy.rest.newton import NO_PULL
 from quirkpy.tables.tables import ANGLE
 
-#: A coordinate leaves its range where that grows by more than this share of it within a stretch;
-#: one whose bounds move by more than the second, alike in two stretches but for the third, a
-#: factor, drifts.
+#: A coordinate leaves its range where the range grows by more than this share of itself within a
+#: stretch; it drifts where its bounds move by more than the second share in each of two stretches,
+#: by amounts equal to within the third, a factor.
 RANGE_GROWTH, DRIFTS, DRIFT_FACTOR = 0.1, 1e-3, 2.0
-#: A way below this share of the longest of its kind, of bodies or of angles, is rounding.
+#: A displacement below this share of the longest of its kind, of bodies or of angles, is rounding.
 NO_WAY = 1e-6
-#: So many whole turns on, forces are asked whether they tell them apart.
+#: Numbers of whole turns for which forces are compared.
 TURNS_ON = tuple(2**k for k in range(0, 21, 2))
-#: The share of accelerations [1] that differs by rounding where whole turns do not matter.
+#: Whole turns do not matter where accelerations differ by less than this share [1].
 TURN_ROUNDING = 1e-7
 
 
 class Stretch(NamedTuple):
-    """Bounds of all coordinates over some time: the middle of it [s], the lowest and the highest
-    values (m,)."""
+    """Bounds of all coordinates over some time: the middle of that time [s], the lowest and the
+    highest values (m,)."""
 
     t: float
     low: Floats
@@ -47,9 +47,10 @@ class Stretch(NamedTuple):
 
 
 class Ranges:
-    """The ranges of positions and joint coordinates in which a motion has been, stretch by stretch.
+    """The ranges of positions and joint coordinates that a motion has covered, stretch by stretch.
 
-    Positions are those of mass centres, of what drifts freely beside the mass centre of its group.
+    Positions are those of mass centres; for bodies that drift freely, relative to the mass centre
+    of their group.
     """
 
     def __init__(self, whole: Whole) -> None:
@@ -59,7 +60,7 @@ class Ranges:
         self.low, self.high = np.zeros(0), np.zeros(0)
 
     def add(self, driver: Driver, rows: CourseRows) -> None:
-        """More rows of the present stretch."""
+        """Append rows to the present stretch."""
         values = self._values(driver, rows)
         low, high = values.min(axis=0), values.max(axis=0)
         if len(self.low):
@@ -69,7 +70,8 @@ class Ranges:
         self.low, self.high, self.end = low, high, float(rows.t[-1])
 
     def close(self) -> None:
-        """End the present stretch; three are remembered, the first with all before."""
+        """End the present stretch; three are kept, the first of them merged with all earlier
+        ones."""
         self.stretches.append(Stretch(0.5 * (self.begun + self.end), self.low, self.high))
         if len(self.stretches) > 3:
             one, two = self.stretches[:2]
@@ -79,9 +81,9 @@ class Ranges:
         self.low = self.high = np.zeros(0)
 
     def was_left(self, driver: Driver, row: CourseRows) -> bool:
-        """Whether the motion left, in the last stretch, the ranges in which it had been.  row: the
-        last row.  After the first stretch there is nothing to compare with, and the answer is
-        yes."""
+        """Whether the motion left, in the last stretch, the ranges that it had covered before. row:
+        the last row. After the first stretch there is nothing to compare with, and the answer is
+        True."""
         if len(self.stretches) < 2:
             return True
         gone = self._outside(driver)
@@ -108,7 +110,7 @@ class Ranges:
         return np.asarray(counts & (grown | drifts[0] | drifts[1]))
 
     def _drifts(self, bounds: list[Floats], lengths: Floats) -> Bools:
-        """Which bounds move on steadily (m,)."""
+        """Which bounds move steadily (m,)."""
         times = [s.t for s in self.stretches]
         shift = bounds[-1] - bounds[-2]
         moves = abs(shift) > DRIFTS * lengths
@@ -155,7 +157,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
 
 
 def tells_turns(driver: Driver, row: CourseRows, c: int) -> bool:
-    """Whether a stop, a force or an event would notice whole turns of an angle."""
+    """Whether a stop, a force or an event depends on whole turns of an angle."""
     engine = driver.engine
     stopped: Ints = engine.model.stops.what[:, STOP_COORDINATE]
     if (stopped == c).any():

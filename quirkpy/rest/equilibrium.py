@@ -1,5 +1,4 @@
-"""`Equilibrium`: a state of rest, polished to rounding, and the certificate that says whether it
-lasts."""
+"""`Equilibrium`: a state of rest, computed to rounding, and its certificate of stability."""
 
 from __future__ import annotations
 
@@ -29,7 +28,7 @@ from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
 
-#: Bodies move in step where no imaginary part of a scaled shape exceeds this [1].
+#: Bodies move in phase where no imaginary part of a scaled mode shape exceeds this [1].
 REAL_SHAPE = 1e-9
 
 
@@ -39,19 +38,20 @@ if TYPE_CHECKING:
 
 Verdict: TypeAlias = Literal["stable", "unstable", "marginal", "never settles", "stopped"]
 
-#: A rate of growth or decay counts as none below this share of the fastest motion.
+#: A rate of growth or decay counts as zero below this share of the fastest rate [1].
 NO_RATE = 1e-8
-#: Along a neutral direction nothing pulls but rounding: what is less than this share of what the
-#: largest stiffness makes of a stride is looked at direction by direction.
+#: Along a neutral direction the generalized force is only rounding. Directions whose force is below
+#: this share of the force that the largest stiffness gives for one stride are examined one by one.
 NEUTRAL_PULL = 1e-9
-#: How far a direction is followed to see whether equilibria go on along it [m], [rad], in steps of
-#: which length.
+#: How far a direction is followed to see whether equilibria continue along it [m], [rad], and the
+#: length of one step.
 FOLLOWED, NEUTRAL_STRIDE = 0.3, 0.1
-#: A direction lies in others where they hold this share of it.
+#: A direction lies in a subspace that contains this share of it.
 FLAT_SHARE = 0.5
-#: How far it is followed on the screws of the bodies [m], [rad].
+#: Displacements at which equilibrium is tested with every body on its screw [m], [rad].
 SCREWED = (-1.1, -0.2, 0.3, 1.3)
-#: A known motion is among those without stiffness where no more than this share of it is not.
+#: A known motion belongs to the null space of the stiffness where no more than this share lies
+#: outside.
 MIXED = 1e-6
 #: A body takes part in a motion when it moves by this share of the one that moves most.
 TAKES_PART = 0.05
@@ -60,7 +60,7 @@ TAKES_PART = 0.05
 class Mode(NamedTuple):
     """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency
     |s| [rad/s] and the share of critical damping; velocities of all bodies along it, in N and body
-    axes, the fastest of length 1 [m/s or rad/s] (n, 6), complex where bodies do not move in step;
+    axes, the fastest of length 1 [m/s or rad/s] (n, 6), complex where bodies do not move in phase;
     which bodies move, and how."""
 
     eigenvalue: complex
@@ -71,7 +71,7 @@ class Mode(NamedTuple):
 
     @property
     def period(self) -> float:
-        """Seconds of one oscillation; infinite where there is none."""
+        """The time of one oscillation [s]; infinite where there is none."""
         turning = abs(self.eigenvalue.imag)
         return 2.0 * math.pi / turning if turning > 0.0 else math.inf
 
@@ -85,8 +85,8 @@ class Mode(NamedTuple):
 
 
 class Nudge(NamedTuple):
-    """How an unstable start was left: a displacement along a mode, by so much [m or rad] of the
-    body that moves most; which bodies it moved; whether a stop was in its way."""
+    """How an unstable start was displaced: along a mode, by some amount [m or rad] of the body that
+    moves most; which bodies it moved; whether a stop blocked it."""
 
     size: float
     seed: int
@@ -96,16 +96,17 @@ class Nudge(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Equilibrium:
-    """A state at rest, and why it lasts or does not.
+    """A state at rest, and whether and why it is stable.
 
     verdict: "stable", "unstable", "marginal", "never settles", or "stopped" by an event on the way;
-    reason: the same in a sentence, which knows what it was made of.  damped: whether every motion
-    around it dies out.  gyroscopic: it is held by turning alone, and any damping would undo that.
-    modes: the motions around it, slowest first; unstable, marginal: those that grow, and those that
-    nothing decides; neutral: directions along which equilibria go on, which no force sees, or in
-    which the whole drifts or turns. residual: the largest acceleration left [m/s2] or [rad/s2];
-    moved: how far polishing has moved any body [m], [rad]. run: the motion that led here, if there
-    was one; nudge: how an unstable start was left; system: what rests."""
+    reason: the verdict explained in a sentence, with its data. damped: whether every motion around
+    it dies out. gyroscopic: it is stable by gyroscopic terms alone, and any damping would destroy
+    that. modes: the motions around it, slowest first; unstable, marginal: those that grow, and
+    those that remain undecided; neutral: directions along which equilibria continue, on which no
+    force depends, or which are translations and rotations of the whole. residual: the largest
+    acceleration left [m/s2] or [rad/s2]; moved: the largest displacement of any body by Newton's
+    method [m], [rad]. run: the motion that led here, if there was one; nudge: how an unstable start
+    was displaced; system: the system at rest."""
 
     state: State
     verdict: Verdict
@@ -169,8 +170,8 @@ class Equilibrium:
 
 # --- certifying -----------------------------------------------------------------------------------
 class DirectionSplit(NamedTuple):
-    """Coordinates of the directions in which equilibria go on (n, f), and of all others (f - n,
-    f)."""
+    """Coordinates of the directions along which equilibria continue (n, f), and of all others (f -
+    n, f)."""
 
     neutral: Floats
     rest: Floats
@@ -189,7 +190,7 @@ class Conclusion(NamedTuple):
 
 
 def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
-    """What happens around a state at rest."""
+    """The verdict on a state at rest, with all motions around it."""
     neutral = _describe_whole(around)
     forms = forms_at(around)
     flat = forms is not None and definite(forms)
@@ -210,7 +211,7 @@ def certify(around: Vicinity, moved: float = 0.0) -> Equilibrium:
 
 
 def judge_motions(around: Vicinity, parts: DirectionSplit) -> Conclusion:
-    """The motions around, and verdict, reason and the motions that decide."""
+    """The motions around, the verdict, its reason and the motions that decide."""
     if not len(parts.rest):
         reason = Reason("neutral" if len(parts.neutral) else "stands")
         return Conclusion(verdict="stable", reason=reason, damped=True)
@@ -252,8 +253,8 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Conclusion:
 
 
 def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...]) -> Reason:
-    """The reason for a minimum of energy around which some motions may not die out: nothing damps
-    them, or rounding of faster motions hides how fast they die out."""
+    """The reason for a minimum of energy around which some motions may not die out: no damping
+    reaches them, or rounding of faster motions hides their decay."""
     lasting = np.flatnonzero(~found.motions.dying).tolist()
     free = [k for k in lasting if found.undamped(matrices, k)]
     if free:
@@ -264,8 +265,8 @@ def explain_lasting(matrices: Around, found: Judgement, modes: tuple[Mode, ...])
 
 
 def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None) -> Conclusion:
-    """Verdict and reason where stiffness jumps, or stops that are touched leave some motions out:
-    by energy alone, along every allowed direction."""
+    """Verdict and reason where stiffness jumps, or stops that are touched exclude some motions: by
+    energy alone, along every allowed direction."""
     walls, stops = walls_of(around)
     bends, D = bends_of(around, kinks, walls, parts.rest), around.damping.values
     jumping = () if kinks is None else (Reason("jumps", kinks.names),)
@@ -304,13 +305,13 @@ def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None)
 
 
 def _modes(around: Vicinity, values: Floats, along: Floats) -> tuple[Mode, ...]:
-    """Motions with some eigenvalues (m,) along displacements (f, m), described."""
+    """Motions with some eigenvalues (m,) along displacements (f, m), with their descriptions."""
     return tuple(mode(around, x, complex(s)) for s, x in zip(values, along.T, strict=True))
 
 
 def judge_branches(around: Vicinity, crossing: Crossing) -> Conclusion:
-    """Motions around and verdict where branches of motion meet: each branch is a motion of its
-    own, x'' + d x' + k x = 0 along it."""
+    """Motions and verdict where branches of motion meet: on each branch the motion is
+    one-dimensional, x'' + d x' + k x = 0."""
     K, D = crossing.stiffness, crossing.damping
     if abs(K - K.T).max() > ASYMMETRY * abs(K).max():
         reason = Reason("no potential", why=[Reason("meet")])
@@ -337,7 +338,7 @@ def judge_branches(around: Vicinity, crossing: Crossing) -> Conclusion:
 
 
 def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
-    """A motion along coordinates, described."""
+    """A motion along coordinates, with its description."""
     if not np.iscomplexobj(direction):
         return _describe(around, around.shapes(direction[None])[0], eigenvalue)
     real, imaginary = around.shapes(np.array([direction.real, direction.imag]))
@@ -345,7 +346,7 @@ def mode(around: Vicinity, direction: Floats, eigenvalue: complex) -> Mode:
 
 
 def _describe_whole(around: Vicinity) -> tuple[Mode, ...]:
-    """The motions of the whole, which no coordinate follows, described."""
+    """The rigid motions of the whole, which no coordinate describes, as modes."""
     if not len(around.carried):
         return ()
     still = np.repeat(around.rows[None], len(around.carried), axis=0)
@@ -374,13 +375,13 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
 
 
 def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:
-    """What moves in some modes, each body once."""
+    """The names of the bodies that move in some modes, each once."""
     return tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for m in modes for what in m.moving))
 
 
 # --- neutral directions ---------------------------------------------------------------------------
 def split_directions(around: Vicinity) -> DirectionSplit:
-    """Which directions without stiffness are followed by equilibria all the way, and a basis of the
+    """The directions of zero stiffness along which equilibria continue, and a basis of the
     others."""
     if around.parts is None:
         around.parts = _split_by_stiffness(around)
@@ -401,15 +402,15 @@ def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
 
 
 def flat_directions(around: Vicinity) -> Floats:
-    """A basis of the directions without stiffness (k, f)."""
+    """A basis of the directions of zero stiffness (k, f)."""
     _, sigma, Vt = around.principal
     return np.asarray(Vt[sigma <= unknown_below(around, Vt.T)])
 
 
 def _complete_basis(flat: Floats, known: Floats) -> Floats:
     """A basis of the same directions (k, f) that begins with those of the known ones (m, f) that
-    lie among them: along a mixture of two motions that change nothing, which do not commute,
-    something may change."""
+    lie among them. Two motions that each leave equilibrium unchanged need not commute, so that
+    along a combination of them something may change."""
     inside = np.array(
         [a for a in known if np.linalg.norm(flat @ a) > (1.0 - MIXED) * np.linalg.norm(a) > 0.0]
     )
@@ -421,8 +422,8 @@ def _complete_basis(flat: Floats, known: Floats) -> Floats:
 
 
 def goes_on(around: Vicinity, direction: Floats) -> bool:
-    """Whether equilibria go on along a direction: with every body on its screw, as symmetries move
-    them; or step by step, put right after each."""
+    """Whether equilibria continue along a direction: with every body moving on its screw, as under
+    a symmetry; or step by step, with a correction after each."""
     along = direction / max(size_of(around, direction), TINY)
     there = around.answers(around.states_on_screw(along, np.array(SCREWED)))
     pulled = abs(there.felt).max(initial=0.0)
@@ -441,9 +442,9 @@ def goes_on(around: Vicinity, direction: Floats) -> bool:
 
 
 def _is_followed(around: Vicinity, along: Floats) -> bool:
-    """Whether equilibria go on along a direction stride by stride.  Two turns one after the other
-    differ from their mixture: equilibria bend aside, and after each stride the way goes on in what
-    is flat there."""
+    """Whether equilibria continue along a direction, followed in strides. Two successive rotations
+    differ from their sum, so the set of equilibria is curved; after each stride the direction is
+    projected onto the directions of zero stiffness there."""
     here = around
     for _ in range(round(FOLLOWED / NEUTRAL_STRIDE)):
         rows = here.answers(here.states_at(NEUTRAL_STRIDE * along[None])).rows[0]
@@ -456,7 +457,7 @@ def _is_followed(around: Vicinity, along: Floats) -> bool:
 
 
 def _flatten(around: Vicinity, along: Floats) -> Floats:
-    """A direction without its share that has a stiffness, unless that is most of it."""
+    """A direction without its component along stiff directions, unless that is most of it."""
     flat = flat_directions(around)
     inside = flat.T @ (flat @ along)
     mostly = np.linalg.norm(inside) > FLAT_SHARE * np.linalg.norm(along)

@@ -1,7 +1,7 @@
-"""Faces of the box of joint ranges: corners, edges and planes, on which some stops hold.
+"""Faces of the box of joint ranges: corners, edges and planes, on which some stops are active.
 
-A rest that is pressed on stops is one of the system that these hold, on a face of fewer freedoms;
-a search that only begins anywhere in the box meets small faces by luck alone."""
+An equilibrium pressed on stops is one of the system held by these, on a face with fewer freedoms. A
+search that only starts in the interior of the box finds small faces only by chance."""
 
 from __future__ import annotations
 
@@ -20,35 +20,34 @@ from quirkpy.rest.starts import at_stops, drive_to, ranges, values_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
 
-#: Faces are listed one by one up to so many, and drawn at random where there are more.
+#: Up to this number all faces are listed; beyond it they are drawn at random.
 LISTED = 2000
-#: Each is left from so many places, and from so many more for each coordinate that is free there.
+#: Number of starts on each face, and of further starts for each coordinate that is free there.
 VISITS, VISITS_PER_FREEDOM = 2, 3
-#: Places along a free coordinate lie no farther apart [rad]; along one that slides there are so
-#: many.
+#: Largest distance of starting values of a free angle [rad]; number of values of a free slider.
 PLACES_APART, ALONG_SLIDE = 0.5 * math.pi, 4
-#: Stops take hold, or let go, so often for each bounded coordinate at most.
+#: Largest number of times that stops become active or inactive, per bounded coordinate.
 PRESSES = 3
 
 
 class Face(NamedTuple):
-    """Which stop holds each bounded coordinate, as its row among the stops; -1: none does."""
+    """The stop that holds each bounded coordinate, as its row among the stops; -1: none."""
 
     stops: tuple[int, ...]
 
     @property
     def free(self) -> int:
-        """How many bounded coordinates no stop holds."""
+        """The number of bounded coordinates that no stop holds."""
         return self.stops.count(-1)
 
     @property
     def visits(self) -> int:
-        """From how many places it is left."""
+        """The number of starts on this face."""
         return VISITS + VISITS_PER_FREEDOM * self.free
 
 
 class RangeBox:
-    """The ranges of joint coordinates that stops bound, and what may hold each of them."""
+    """The ranges of joint coordinates between stops, and the stops that may hold each of them."""
 
     def __init__(self, around: Vicinity) -> None:
         self.around, self.stops = around, around.layout.stops
@@ -60,7 +59,7 @@ class RangeBox:
         self.values = [self._values(c, v) for c, v in enumerate(ranges(around))]
 
     def bounds(self, c: int) -> tuple[float, float]:
-        """Between which values stops leave a coordinate."""
+        """The bounds that stops set to a coordinate."""
         mine = (self.stops.what[:, STOP_COORDINATE] == c) & self.around.layout.bounding
         bounds, sides = self.stops.numbers[mine, BOUND], self.stops.numbers[mine, SIDE]
         low = float(bounds[sides > 0.0].max(initial=-math.inf))
@@ -77,7 +76,7 @@ class RangeBox:
         return out
 
     def _values(self, c: int, known: Floats) -> Floats:
-        """Places along a coordinate that is free: within both bounds, or those known."""
+        """Starting values of a coordinate that is free: within both bounds, or the known ones."""
         low, high = self.bounds(c)
         if not math.isfinite(high - low):
             return known
@@ -86,7 +85,7 @@ class RangeBox:
         return low + (high - low) * (np.arange(n) + 0.5) / n
 
     def faces(self, rng: np.random.Generator, most: int) -> list[Face]:
-        """Faces, the whole box among them, in random order: all, or so many at most."""
+        """Faces in random order, the whole box among them: all, or at most a given number."""
         choices = [self.choices[c] for c in self.bounded]
         if self.count <= LISTED:
             every = [Face(stops) for stops in itertools.product(*choices)]
@@ -95,7 +94,7 @@ class RangeBox:
         return list(dict.fromkeys(drawn))
 
     def place_on(self, face: Face, rng: np.random.Generator) -> Vicinity | None:
-        """A random place on a face, whose stops hold it; None where joints do not let it be
+        """A random place on a face, held by its stops; None where the joints do not let it be
         reached."""
         target = np.array([float(rng.choice(values)) for values in self.values])
         for c, stop in zip(self.bounded, face.stops, strict=True):
@@ -105,8 +104,8 @@ class RangeBox:
         return self.put_on(target, labels)
 
     def put_on(self, target: Floats, labels: Set[str]) -> Vicinity | None:
-        """The place where joint coordinates have some values (nc,), held by stops with some labels;
-        None where joints do not let it be reached."""
+        """The place where joint coordinates have given values (nc,), held by stops with given
+        labels; None where the joints do not let it be reached."""
         place = drive_to(self.around, target)
         latched = {label for label in place.state.held if label in place.layout.latches}
         if not labels:
@@ -116,8 +115,8 @@ class RangeBox:
         return held if held is not None and set(held.state.held) == labels | latched else None
 
     def press(self, place: Vicinity) -> Vicinity | None:
-        """The equilibrium to which a place leads downhill, held by each stop that it would pass on
-        the way, and by none that it would leave."""
+        """The equilibrium downhill of a place, held by each stop that would be passed on the way,
+        and by none that would be left."""
         for _ in range(PRESSES * len(self.bounded)):
             ended = approach(place, True)
             if ended is None:
@@ -142,7 +141,7 @@ class RangeBox:
         return None
 
     def row_holding(self, c: int, value: float) -> int:
-        """The stop that a coordinate lies beyond at some value; -1: none."""
+        """The stop beyond which a coordinate lies at some value; -1: none."""
         for row in self.choices[c][1:]:
             if (
                 self.stops.numbers[row, SIDE] * (value - self.stops.numbers[row, BOUND])

@@ -1,5 +1,5 @@
-"""`Jumps`: where the stiffness around a state jumps, for forces change otherwise one way than the
-other."""
+"""`Jumps`: where the stiffness around a state is discontinuous, because forces change differently
+to either side."""
 
 from __future__ import annotations
 
@@ -27,35 +27,36 @@ if TYPE_CHECKING:
 
 
 class Jumps:
-    """The jumps of the stiffness around a state: which entries of K jump, and their values on
-    either side."""
+    """The discontinuities of the stiffness around a state: which entries of K jump, and their
+    values on either side."""
 
     def __init__(self, around: Vicinity) -> None:
         self._around = weakref.ref(
             around
-        )  # which keeps these: a circle would live until Python next looks for some
+        )  # a reference cycle would live until Python's next collection
 
     @property
     def around(self) -> Vicinity:
-        """The states around the one of which they are."""
+        """The vicinity to which the jumps belong."""
         around = self._around()
         assert around is not None
         return around
 
     @cached_property
     def uneven(self) -> Floats:
-        """What a displacement along each coordinate changes alike either way, per length [1/s2] (f,
-        f): the part in |s| of a sum of |s|, s^2, s^4 and s^6; nothing where forces are smooth."""
+        """The part of the change of force that is even in the displacement s along each coordinate,
+        per length [1/s2] (f, f): the coefficient of |s| in a fit of |s|, s^2, s^4 and s^6; zero
+        where forces are smooth."""
         return np.asarray(np.einsum("p,fpm->mf", UNEVEN, self._even) / self.around.reach)
 
     @cached_property
     def _even(self) -> Floats:
-        """The even part of what the probes change, at the four distances (f, 4, f)."""
+        """The even part of the changes of force at the probes, at the four distances (f, 4, f)."""
         return np.asarray(0.5 * (self._changes_of_pull[:, 4:] + self._changes_of_pull[:, 3::-1]))
 
     @cached_property
     def error(self) -> Floats:
-        """How far each of these numbers may be from the true one [1/s2] (f, f)."""
+        """Bounds of the errors of these numbers [1/s2] (f, f)."""
         a = self.around
         sizes = EPS * np.linalg.norm(a.by_place(a.pulled), axis=2).max(axis=1, initial=0.0)
         doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
@@ -73,24 +74,25 @@ class Jumps:
             return np.asarray(plain)
         nearer = self.around.nearer(
             PROBE_SHRINK
-        )  # a jump at this very state is as large as seen from near by
+        )  # a jump at this very state has the same size when probed closer by
         return np.asarray(plain & (abs(nearer.jumps.uneven - self.uneven) <= JUMP_CHANGE * uneven))
 
     @cached_property
     def one_sided_stiffness(self) -> tuple[Floats, Floats, Floats]:
-        """K on the side to which each coordinate grows, that on the other [1/s2] (f, f), and the
-        error of both (f, f): by differences of fourth order on one side, beside those of third."""
+        """K on the side to which each coordinate grows, K on the other side [1/s2] (f, f), and the
+        error of both (f, f): one-sided differences of fourth order, compared with those of
+        third."""
         return one_sided_derivatives(self._changes_of_pull, self.around.reach, self.around.rounding)
 
     @cached_property
     def _changes_of_pull(self) -> Floats:
-        """The changes of minus the force along the coordinates that the probes cause (f, 8, f)."""
+        """The changes of minus the generalized force at the probes (f, 8, f)."""
         return -self.around.by_place(self.around.pulled) - self.around.pull
 
     @cached_property
     def tangent(self) -> Floats:
-        """K as Newton's method takes it [1/s2]: where it jumps near by, that of the side on which
-        the state is."""
+        """K for Newton's method [1/s2]: where it jumps near by, the value on the side of the
+        state."""
         if not self.counts.any():
             return self.around.stiffness.values
         a = self.around

@@ -1,9 +1,10 @@
-"""Where stiffness jumps: planes through a state of rest on whose sides forces change differently,
-as where a rope is just taut, and walls, stops that are touched there and not pressed on.
+"""Where stiffness jumps: planes through an equilibrium with different stiffness on either side, as
+for a rope that is just taut, and walls, stops that are touched there without force.
 
-A smooth force changes as much one way as the other, but for squares of the way.  What is left of
-that at first order shows a plane; and where on a small circle of displacements the slope of forces
-turns, it does so along the plane's normal, for two cells of a potential differ by b a a'."""
+The change of a smooth force is odd in the displacement up to terms of second order. An even part of
+first order reveals a plane. On a small circle of displacements the derivative of the forces along
+the circle changes its direction at the plane, along the plane's normal a, as the stiffness on both
+sides differs by b a a'."""
 
 from __future__ import annotations
 
@@ -23,24 +24,25 @@ from quirkpy.mechanics.analysis import pulls
 from quirkpy.rest.cones import Bends
 from quirkpy.rest.vicinity import Vicinity
 
-#: The circle, as a share of a probe, and into how many steps it is divided, so often finer where
-#: planes lie close.
+#: The radius of the circle, as a share of a probe; the number of its points; and the factor of
+#: refinement where planes lie close together.
 CIRCLE_RADIUS, CIRCLE, FINER = 1e-2, 512, 8
-#: Between planes it shows how large rounding is: slopes turn where they do so by so many times what
-#: they do mostly.
+#: Between planes the circle shows the size of rounding: a derivative turns where it does so by more
+#: than this factor times the given quantile of all points.
 SCATTER, MOSTLY = 20.0, 0.9
-#: Jumps are read off so many points of half a circle: along coordinates alone more planes than
-#: there are numbers would explain what displacements show in many ways.
-#: These count so little beside coordinates, along which they are better known.
+#: Jumps are also fitted to this number of points of half a circle: along coordinates alone the fit
+#: can be undetermined. These points have a small weight beside coordinates, along which jumps are
+#: known more accurately.
 SEEN, CIRCLE_WEIGHT = 64, 1e-2
-#: Planes explain jumps that they leave no more than this share of; normals are alike to this.
+#: Planes explain jumps if they leave no more than this share; normals are equal to within the
+#: second.
 EXPLAINED, SAME_NORMAL = 1e-4, 1e-3
 
 
 class Kinks(NamedTuple):
     """Normals of planes, of length one (m, f), with half the jump of the stiffness across each
-    [1/s2] (m,), and what these leave of the jumps that there are [1/s2]; whether that is little;
-    names of the forces that jump."""
+    [1/s2] (m,), and the residual of the observed jumps [1/s2]; whether the residual is small; names
+    of the forces that jump."""
 
     normals: Floats
     jumps: Floats
@@ -50,20 +52,20 @@ class Kinks(NamedTuple):
 
 
 class Circle(NamedTuple):
-    """Directions of length one (n, f), what displacements along them change alike either way, per
-    length (n, f), and how far rounding hides that (f,)."""
+    """Directions of length one (n, f), the even part of the change of force for displacements along
+    them, per length (n, f), and its rounding error (f,)."""
 
     directions: Floats
     uneven: Floats
     rounding: Floats
 
     def left_by(self, normals: Floats, jumps: Floats) -> Floats:
-        """What planes leave of it (n, f)."""
+        """The residual after the contribution of planes (n, f)."""
         shown = np.einsum("k,kf,nk->nf", jumps, normals, abs(self.directions @ normals.T))
         return np.asarray(self.uneven - shown)
 
     def is_explained(self, normals: Floats, jumps: Floats) -> bool:
-        """Whether planes leave little of it."""
+        """Whether planes leave a small residual."""
         most = EXPLAINED * abs(self.uneven).max(initial=0.0)
         return bool((abs(self.left_by(normals, jumps)) <= most + self.rounding).all())
 
@@ -100,13 +102,14 @@ def kinks_of(around: Vicinity) -> Kinks | None:
 
 
 def _jumps_of(normals: Floats, jumps: Floats) -> Floats:
-    """What a displacement along each coordinate changes alike either way, per length (f, f)."""
+    """The even part of the change of force for a displacement along each coordinate, per length (f,
+    f)."""
     return np.asarray(np.einsum("k,kf,kg->fg", jumps, normals, abs(normals)))
 
 
 def _fit(uneven: Floats, normals: Floats, circle: Circle) -> tuple[Floats, Floats]:
-    """Normals near some (m, f), and jumps, that explain best what displacements show along
-    coordinates (f, f), and, where that leaves them open, a circle."""
+    """Normals close to some initial ones (m, f), and jumps, that best fit the changes of force
+    along coordinates (f, f) and, where these leave the fit undetermined, on a circle."""
     every = np.concatenate([np.eye(normals.shape[1]), circle.directions])
     shown = np.concatenate([uneven.T, circle.uneven])
     shapes = np.einsum("kf,nk->knf", normals, abs(every @ normals.T)).reshape(len(normals), -1).T
@@ -132,18 +135,17 @@ def _fit(uneven: Floats, normals: Floats, circle: Circle) -> tuple[Floats, Float
 
 
 def even_stiffness(around: Vicinity, kinks: Kinks | None) -> tuple[Floats, Floats]:
-    """The stiffness that is alike on both sides of all planes, the mean of both, and its errors
-    [1/s2] (f, f)."""
+    """The mean of the stiffnesses on the two sides of all planes, and its errors [1/s2] (f, f)."""
     if kinks is None:
         return around.stiffness.values, around.stiffness_error
     forth, back, error = (
         around.jumps.one_sided_stiffness
-    )  # differences of high order say nothing across a plane
+    )  # differences of high order are wrong across a plane
     return 0.5 * (forth + back), error
 
 
 def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats) -> Bends:
-    """The bends of energy beside the neutral directions."""
+    """The curvatures of the energy in the complement of the neutral directions."""
     K, error = even_stiffness(around, kinks)
     normals, jumps = np.zeros((0, len(rest))), np.zeros(0)
     if kinks is not None:
@@ -158,7 +160,7 @@ def bends_of(around: Vicinity, kinks: Kinks | None, walls: Floats, rest: Floats)
 
 def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
     """The curvature of energy along coordinates of length one, on one side, and its error [1/s2]:
-    by differences of fourth order, compared with those of third."""
+    by one-sided differences of fourth order, compared with those of third."""
     places = np.array([1.0, 2.0, 3.0, 4.0])
     step = 1.0 / np.sqrt(((xi / around.reach) ** 2).sum())
     pulled = (
@@ -173,7 +175,7 @@ def bend_along(around: Vicinity, xi: Floats) -> tuple[float, float]:
 
 
 def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
-    """How the gaps of stops that are touched and not pressed on grow along coordinates, each of
+    """The gradients along coordinates of the gaps of stops that are touched without force, each of
     length one (w, f), and the names of these stops."""
     labels = around.layout.labels
     if not labels or not around.freedoms:
@@ -192,7 +194,8 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
 
 
 def gaps_of(around: Vicinity, rows: Floats) -> Floats:
-    """How far states near by (k, nb, STATE_WIDTH) are from each stop, on the free side (k, ns)."""
+    """The gaps of states near by (k, nb, STATE_WIDTH) to each stop, positive on the free side (k,
+    ns)."""
     stops, packed, n = around.layout.stops, around.layout.packed, rows.shape[1]
     joints, frames = Joints(packed.ends, packed.coordinates, around.near), ground_frames(n)
     which, out = stops.what[:, STOP_COORDINATE].copy(), np.empty((len(rows), len(stops.what)))
@@ -205,8 +208,8 @@ def _unit(rows: Floats) -> Floats:
 
 
 def _normals(around: Vicinity) -> Floats | None:
-    """Normals of all planes: each crosses any circle about the state at two opposite points.  None:
-    some lie too close to be told apart."""
+    """Normals of all planes: each plane crosses any circle about the state at two opposite points.
+    None: some lie too close together to be separated."""
     if around.freedoms < 2:
         return np.ones((1, 1))
     plane = _plane(around)
@@ -219,13 +222,13 @@ def _normals(around: Vicinity) -> Floats | None:
 
 
 def _plane(around: Vicinity) -> Floats:
-    """Two directions of length one at right angles, no special ones (2, f)."""
+    """Two orthonormal directions in general position (2, f)."""
     return np.asarray(np.linalg.qr(np.random.default_rng(0).normal(size=(around.freedoms, 2)))[0].T)
 
 
 def _circle(around: Vicinity) -> Circle:
-    """What displacements along a half circle change alike either way at first order: by those half
-    as long as well, for squares of the way."""
+    """The even part, of first order, of the change of force on a half circle of displacements; a
+    second circle of half the radius removes terms of second order."""
     f = around.freedoms
     if f < 2:
         return Circle(np.zeros((0, f)), np.zeros((0, f)), np.zeros(f))
@@ -241,8 +244,8 @@ def _circle(around: Vicinity) -> Circle:
 
 
 def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
-    """At each point of half a circle, the difference of forces from those that are linear between
-    its neighbours (steps, f); zero where that is rounding."""
+    """At each point of half a circle, the second difference of the forces: their deviation from the
+    line through both neighbours (steps, f); zero where that is rounding."""
     angles = np.linspace(0.0, 2.0 * np.pi, 2 * steps, endpoint=False)
     size = CIRCLE_RADIUS * around.reach
     xi = np.column_stack([np.cos(angles), np.sin(angles)]) @ plane * size
@@ -258,12 +261,13 @@ def _turning(around: Vicinity, plane: Floats, steps: int) -> Floats:
 
 
 def _runs(turning: Floats) -> Floats | None:
-    """Directions in which slopes turn, each at one point or two next to each other (m, f)."""
+    """Directions in which derivatives turn, each at one point or at two neighbouring points (m,
+    f)."""
     steps = len(turning)
     turns: Bools = np.asarray(turning.any(axis=1))
     if turns.all():
         return None
-    start = int(np.argmin(turns))  # half a circle closes onto itself, the other way round
+    start = int(np.argmin(turns))  # half a circle closes onto itself with the opposite sign
     order = (start + np.arange(steps)) % steps
     found: list[Floats] = []
     k = 0
@@ -287,7 +291,7 @@ def _runs(turning: Floats) -> Floats | None:
 
 
 def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
-    """The forces that change alike either way along some coordinates."""
+    """The names of forces whose change has an even part along some coordinates."""
     names = dict[str, None]()
     here = _by_force(around, around.here.rows[0])
     for j in np.flatnonzero(along):
@@ -309,7 +313,7 @@ def _jumping(around: Vicinity, along: Bools) -> tuple[str, ...]:
 
 
 def _by_force(around: Vicinity, rows: Floats) -> dict[str, Floats]:
-    """What each force does to all bodies, one after the other."""
+    """The loads of each force on all bodies, concatenated."""
     at = around.state_of(rows).instant(around.clusters.selection)
     out: dict[str, Floats] = {}
     bodies = at.selection.tables.body_names

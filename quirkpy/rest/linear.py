@@ -1,5 +1,5 @@
-"""`Linear`: a system near a state of rest as x' = A x + B u, y = C x + D u, in coordinates of its
-own."""
+"""`Linear`: a system linearised at a state of rest, x' = A x + B u, y = C x + D u, in minimal
+coordinates."""
 
 from __future__ import annotations
 
@@ -24,16 +24,18 @@ from quirkpy.parts.part import PartError, fields_of
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
-#: An eigenvalue lies on the imaginary axis to this share of the largest [1].
+#: An eigenvalue lies on the imaginary axis if its real part is below this share of the largest [1].
 ON_AXIS = 1e-8
-#: An output that users write: a number, or several, of a state.
+#: An output given by users: a number, or several, as a function of a state.
 Measure: TypeAlias = Callable[[State], Any]
 
 AXES = "xyz"
-#: A state is at rest when nothing moves faster beside its whole [m/s or rad/s].
+#: A state is at rest if no velocity relative to the rigid motion of the whole exceeds this [m/s or
+#: rad/s].
 REST_SPEED = 1e-6
-#: A field of a force is changed by this share of it, or of one, to see what that does [1]; bent by
-#: more than this share of the change, it does not do the same both ways [1].
+#: Step of a field of a force for finite differences, as a share of its value, or of one [1]; where
+#: the change deviates from linearity by more than the second share, the response depends on the
+#: sense [1].
 FIELD_STEP, ONE_SIDED = 1e-6, 1e-3
 #: Relative accuracy of the H-infinity norm.
 PEAK = 1e-9
@@ -46,10 +48,10 @@ class Linear:
 
     xi [m kg^1/2] are the coordinates of a displacement of all bodies, `basis` (f, n, 6): of mass
     centres in N, and rotation vectors in body axes; xi'' = -stiffness xi - damping xi' + ..., so
-    the mass matrix is one.  inputs, outputs: a name for each column of B and each row of C.  drift:
-    xi'' where nothing is displaced, which is zero at an equilibrium (f,).  rigid: whether the drift
-    and the turns of a whole that floats are among the coordinates; with them f is the number of
-    freedoms, and what nothing outside notices has poles at zero."""
+    the mass matrix is the identity. inputs, outputs: a name for each column of B and each row of C.
+    drift: xi'' at zero displacement, which is zero at an equilibrium (f,). rigid: whether
+    translations and rotations of a floating system are among the coordinates; then f is the number
+    of freedoms, and motions on which no external force depends have poles at zero."""
 
     A: Floats
     B: Floats
@@ -82,7 +84,7 @@ class Linear:
         return np.array(sorted(np.linalg.eigvals(self.A), key=lambda s: (abs(s), s.imag)))
 
     def displaced(self, xi: Sequence[float], rates: Sequence[float] | None = None) -> State:
-        """The state at some coordinates, on the joints, moving at some rates."""
+        """The state at given coordinates, on the joints, with given rates."""
         a, f = self._around, len(self.drift)
         wanted = [
             np.asarray(array, dtype=float).reshape(1, f)
@@ -92,8 +94,8 @@ class Linear:
 
     # --- norms ------------------------------------------------------------------------------------
     def h2(self) -> float:
-        """The H2 norm: the size of the outputs under white noise of unit intensity; refused unless
-        all dies out."""
+        """The H2 norm: the size of the outputs under white noise of unit intensity; an error unless
+        all motions die out."""
         self._check_decay("H2")
         if not len(self.A):
             return 0.0
@@ -101,7 +103,7 @@ class Linear:
         B, C = self.B / scale[:, None], self.C * scale
         rate = float(
             abs(A).max()
-        )  # time is counted in the fastest motion, lengths in what it moves
+        )  # time in units of the fastest motion, lengths in units of its displacement
         P = solve_continuous_lyapunov(A / rate, -B @ B.T)
         return math.sqrt(max(0.0, float(np.trace(C @ P @ C.T))) / rate)
 
@@ -183,7 +185,7 @@ def linearize(
 def _inputs(
     system: System, around: Vicinity, basis: Floats, names: Sequence[str]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """What each input does along each coordinate (f, m), and their names."""
+    """The generalized force of each input (f, m), and their names."""
     if isinstance(names, str):
         raise PartError(
             f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}]."
@@ -220,15 +222,16 @@ def _inputs(
 
 
 def _load(system: System, state: State, force: str, **fields: float) -> Floats:
-    """What a force does to all bodies, perhaps with other numbers in some of its fields (n, 6)."""
+    """The loads of a force on all bodies, optionally with other values of some of its fields (n,
+    6)."""
     chosen = {force: fields} if fields else {}
     selection = system.tables.select(_joints(system), [force], parameters=chosen)
     return state.instant(selection).loads.wrench
 
 
 def _change(system: System, state: State, force: str, field: str) -> Floats:
-    """The rate of that with a field of the force (n, 6); warned of where it is none, and refused
-    where that depends on the sense."""
+    """The derivative of the loads with respect to a field of the force (n, 6); warns where it is
+    zero, and raises an error where it depends on the sense."""
     value = getattr(system[force], field)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PartError(
@@ -258,8 +261,8 @@ def _joints(system: System) -> list[str]:
 
 
 def _rates(around: Vicinity, coordinate: str) -> Floats:
-    """Derivatives of a coordinate along each coordinate of the vicinity (f,); by them a load along
-    it acts, too."""
+    """Derivatives of a joint coordinate along each coordinate of the vicinity (f,); also the
+    generalized force of a unit load on it."""
     k = np.array([around.state.joints.index(coordinate)])
     values = np.array(
         [around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows]
@@ -324,7 +327,7 @@ def _measure(
 
 
 def _named_measure(system: System, name: str) -> tuple[list[str], Callable[[State], Floats]]:
-    """Anything else that can be measured by name; not what answers to inputs at once."""
+    """Any other measurable quantity by name, except those that depend on inputs directly."""
     found = measure_of("linearize: outputs", system.tables, name)
     if found.at_once:
         raise PartError(
@@ -336,12 +339,12 @@ def _named_measure(system: System, name: str) -> tuple[list[str], Callable[[Stat
 
 
 def _rotation(s: State, base: State, k: int) -> Floats:
-    """The turn from the base state, as a rotation vector in body axes."""
+    """The rotation from the base state, as a rotation vector in body axes."""
     turn = product((base.q[k] * (1.0, -1.0, -1.0, -1.0))[None], s.q[k][None])[0]
     return np.asarray(2.0 * turn[1:] * np.sign(turn[0] or 1.0))
 
 
-#: What may be measured of a body: three numbers of a state, the base state and the body's row.
+#: Measurable quantities of a body: three numbers, from a state, the base state and the body's row.
 BODY_OUTPUTS: dict[str, Callable[[State, State, int], Floats]] = {
     "position": lambda s, base, k: s.r[k] - base.r[k],
     "rotation": _rotation,

@@ -1,9 +1,9 @@
-"""From one state to an equilibrium: downhill, by Newton's method, or along a motion until energy is
-level again.
+"""Searches from one state to an equilibrium: downhill, by Newton's method, or along a mode to the
+next equilibrium.
 
-What follows a motion leaves an equilibrium along one of its modes and goes on until energy is bent
-the other way along that: from a minimum to a saddle, from there to a higher one, or down again
-(eigenvector following: Cerjan and Miller, J. Chem. Phys. 75, 2800, 1981).  All steps are in the
+A search along a mode starts at an equilibrium and ends where the curvature of the energy along that
+mode has the opposite sign: from a minimum to a saddle, from there to a higher saddle, or down again
+(eigenvector following: Cerjan and Miller, J. Chem. Phys. 75, 2800, 1981). All steps are in the
 metric of kinetic energy."""
 
 from __future__ import annotations
@@ -22,27 +22,29 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 
-#: (1 - exp(-x)) / x is taken as one for x below this [1].
+#: (1 - exp(-x)) / x is replaced by one for x below this [1].
 SHORT_FLOW = 1e-6
-#: Steps towards an equilibrium at most, downhill and by Newton's method; how far one moves any body
-#: [m], [rad].
+#: Largest number of steps towards an equilibrium, downhill and by Newton's method; the largest
+#: displacement of any body in one step [m], [rad].
 STEPS, NEWTON, DESCENT_STEP = 200, 40, 0.3
-#: The same on the way to a rest that falls along some modes; steps one after the other where energy
-#: is bent up along one of these, which lead astray.
+#: Largest number of steps towards an equilibrium with given unstable modes; number of successive
+#: steps with positive curvature along one of these after which the search is given up.
 CLIMBING, ASTRAY = 60, 6
-#: The same along a mode; so many of them at most go straight.
+#: Largest number of steps along a mode, their length, and how many of them may keep the initial
+#: direction.
 FOLLOWED, MODE_STRIDE, STRAIGHT = 80, 0.15, 20
-#: Steps of steepest descent, at most and how far.
+#: Largest number of steps of steepest descent, and their length [m], [rad].
 DOWN, FALL = 1000, 0.05
-#: Steps below this [m], [rad] are left to Newton's method alone; a bottom is near below the second.
+#: Steps below this [m], [rad] are left to Newton's method alone; below the second a minimum is
+#: near.
 NEWTON_REACH, BOTTOM_REACH = 1e-3, 0.03
-#: A stiffness below this share of the largest that is not known from zero is taken for so much in a
-#: step; one that has no pull is left alone.
+#: A stiffness indistinguishable from zero, below this share of the largest, is replaced by that
+#: value in a step; a direction with a relative force below the second has no step.
 SOFTEST, LEVEL_PULL = 1e-6, 1e-12
-#: Energy is level along a mode where it is bent by less than this share of the largest, and by no
-#: more than differences leave in doubt.
+#: The energy is level along a mode where its curvature is below this share of the largest and below
+#: the error of the differences.
 LEVEL_BEND = 1e-9
-#: How often the step that moves as far as may be is narrowed down.
+#: Number of bisections for the step that moves a body as far as admissible.
 HALVINGS = 4
 #: How far beyond a stop an equilibrium may lie [m], [rad].
 STOP_OVERLAP = 1e-7
@@ -57,7 +59,7 @@ def displace_within_reach(around: Vicinity, xi: Floats, longest: float) -> Vicin
 
 
 def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
-    """The equilibrium to which a place leads: downhill, to a minimum; or by Newton's method, to any
+    """The equilibrium reached from a place: downhill, a minimum; or by Newton's method, of any
     kind."""
     for _ in range(STEPS if downhill else NEWTON):
         step = _newton_step(around, downhill)
@@ -73,10 +75,10 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
 
 
 def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) -> Vicinity | None:
-    """The equilibrium to which a place leads that goes uphill along so many of its modes that have
-    a stiffness, those along which energy is bent down most, and downhill along all others: one at
-    which energy falls along as many (Yin, Zhang and Zhang, SIAM J. Sci. Comput. 41, A3576, 2019).
-    longest: how far a step may move any body."""
+    """The equilibrium reached by going uphill along the given number of modes, those of lowest
+    curvature among the modes that have a stiffness, and downhill along all others: one with as many
+    unstable modes (Yin, Zhang and Zhang, SIAM J. Sci. Comput. 41, A3576, 2019). longest: the
+    largest displacement of any body in one step."""
     astray = 0
     for _ in range(CLIMBING):
         bends, modes = around.bends
@@ -97,7 +99,7 @@ def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) 
 
 
 def _converge(around: Vicinity) -> Vicinity | None:
-    """The equilibrium to which Newton's steps lead in the coordinates of one vicinity."""
+    """The equilibrium to which Newton's steps converge in the coordinates of one vicinity."""
     rows, _, settled = newton(around)
     if not settled:
         return None
@@ -106,8 +108,8 @@ def _converge(around: Vicinity) -> Vicinity | None:
 
 
 def _newton_step(around: Vicinity, downhill: bool) -> Floats:
-    """A step of Newton's method (f,); downhill, where energy is bent the other way the step is
-    turned round."""
+    """A step of Newton's method (f,); downhill, its components along modes of negative curvature
+    are reversed."""
     if not around.freedoms:
         return np.zeros(0)
     bends, modes = around.bends
@@ -118,9 +120,9 @@ def _newton_step(around: Vicinity, downhill: bool) -> Floats:
 def _limit_step(
     around: Vicinity, bends: Floats, modes: Floats, pull: Floats, longest: float
 ) -> Floats:
-    """Newton's steps along modes, each as far as its pull says (f,); where that moves a body too
-    far, as if all were bent by so much more that it does not: then a soft mode leaves the others
-    their share."""
+    """Newton's steps along modes (f,), each the force divided by the curvature; where that moves a
+    body too far, all curvatures are increased by the same amount (a trust region), so that a soft
+    mode does not suppress the others."""
     largest = max(float(abs(bends).max(initial=0.0)), ZERO_STIFFNESS)
     stiff = bends_beyond(around, SOFTEST)
     size = np.where(stiff, abs(bends), SOFTEST * largest)
@@ -143,12 +145,12 @@ def _limit_step(
 
 
 def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | None:
-    """The equilibrium to which a mode of another leads (f,), in its sense: there energy is bent the
-    other way along it.
+    """The equilibrium reached along a mode (f,) of another one, in the sense given: there the
+    curvature along the mode has the opposite sign.
 
-    On the way up the lowest modes across it are as many as energy falls along at the base, and are
-    climbed as well; all others go downhill.  straight: along any direction, uphill, until energy is
-    bent down along one mode more."""
+    On the way, as many of the lowest modes orthogonal to it are followed uphill as are unstable at
+    the base; all others go downhill. straight: any direction is followed, uphill, until one mode
+    more has negative curvature."""
     up = straight or float(along @ base.stiffness.values @ along) > 0.0
     climbed = max(0, falling(base) - (0 if up else 1))
     before, around = (
@@ -180,8 +182,8 @@ def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | 
 
 
 def bends_beyond(around: Vicinity, share: float) -> Bools:
-    """Along which modes energy is bent: by more than a share of the most, or by more than the
-    differences leave in doubt (f,)."""
+    """Along which modes the curvature exceeds a share of the largest, or the error of the
+    differences (f,)."""
     bends, modes = around.bends
     plain: Bools = abs(bends) > share * abs(bends).max(initial=0.0)
     if plain.all():
@@ -191,18 +193,18 @@ def bends_beyond(around: Vicinity, share: float) -> Bools:
 
 
 def falling(around: Vicinity) -> int:
-    """Along how many modes energy falls."""
+    """The number of modes along which the energy falls."""
     return int(((around.bends[0] < 0.0) & bends_beyond(around, SOFTEST)).sum())
 
 
 def _sense(along: Floats, mode: Floats) -> float:
-    """The sense in which a mode goes along a direction."""
+    """The sign of the component of a mode along a direction."""
     return 1.0 if along @ mode >= 0.0 else -1.0
 
 
 def descend(around: Vicinity) -> Vicinity | None:
-    """The minimum in whose basin a state lies: by steepest descent in short steps, so that no ridge
-    is leapt over."""
+    """The minimum in whose basin a state lies: by steepest descent in steps short enough not to
+    cross a ridge."""
     for _ in range(DOWN):
         bends, modes = around.bends
         pull = around.pull
@@ -220,9 +222,7 @@ def descend(around: Vicinity) -> Vicinity | None:
         size = size_of(around, pull)
         if size == 0.0:
             return around
-        times = np.maximum(
-            bends * (FALL / size), -1.0
-        )  # along the flow xi' = pull, as its linear part goes
+        times = np.maximum(bends * (FALL / size), -1.0)  # along the linearised flow xi' = pull
         decay = np.where(
             abs(times) < SHORT_FLOW, 1.0, -np.expm1(-times) / np.where(times == 0.0, 1.0, times)
         )
@@ -233,7 +233,7 @@ def descend(around: Vicinity) -> Vicinity | None:
 
 
 def beyond_stops(around: Vicinity) -> bool:
-    """Whether a state lies where a stop does not let it."""
+    """Whether a state lies beyond a stop."""
     stops = around.layout.stops
     at = around.at.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
     beyond = stops.numbers[:, SIDE] * (at - stops.numbers[:, BOUND]) < -STOP_OVERLAP
@@ -246,8 +246,8 @@ def are_stops_pressed(around: Vicinity) -> bool:
 
 
 def is_pressed(around: Vicinity, label: str) -> bool:
-    """Whether a stop that holds a state is pressed on: without it its coordinate would pass it; a
-    latch holds whichever way it would go."""
+    """Whether a stop that holds a state is pressed on: without it the coordinate would pass it; a
+    latch holds in either sense."""
     if label in around.layout.latches:
         return True
     stops, k = around.layout.stops, around.layout.labels.index(label)

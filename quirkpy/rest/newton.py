@@ -1,5 +1,5 @@
-"""Newton's method on what pulls along the constraints: to the equilibrium near a state, down to
-rounding."""
+"""Newton's method for the generalized forces along the constraints: to the equilibrium near a
+state, accurate to rounding."""
 
 from __future__ import annotations
 
@@ -15,30 +15,32 @@ from quirkpy.rest.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
 NEWTON_STRIDE = 0.1
-#: Newton steps at most; the step [m], [rad] below which the next would change nothing, unless what
-#: still pulls along stiff directions would be felt as a stiffness of soft ones; and how much a step
-#: with an old stiffness must gain, or the stiffness is computed anew.
+#: Largest number of Newton steps; the step [m], [rad] below which iteration ends, unless the
+#: remaining force along stiff directions would appear as a stiffness of soft ones; and the factor
+#: by which a step with an old stiffness must reduce the last, or the stiffness is computed anew.
 NEWTON_STEPS, POLISHED, STIFFNESS_GAIN = 40, 1e-13, 0.1
-#: Where all directions are alike stiff, a stiffness counts as zero below this share of the largest;
-#: everywhere below this [1/s2], by which nothing would move within years.
+#: Where all directions are of comparable stiffness, a stiffness counts as zero below this share of
+#: the largest; in any case below the second value [1/s2], which would not move anything within
+#: years.
 STIFFNESS_CUT, ZERO_STIFFNESS = 1e-11, 1e-18
-#: Loads that cancel leave no more than this share of themselves, per metre or radian; they are not
-#: asked about what is too stiff for any but fiercer ones [m/s2].
+#: Loads that cancel leave at most this share of themselves, per metre or radian; they are
+#: considered only where the stiffness is not so large that only accelerations above the second
+#: value would matter [m/s2].
 CANCELLED, FIERCEST = 1e-10, 1e6
-#: Newton's steps below this [m], [rad] that gain no more are rounding.
+#: Newton steps below this [m], [rad] that no longer decrease are rounding.
 STEP_ROUNDING = 1e-6
-#: What pulls along a coordinate is rounding below this share of its stiffness times a metre or a
-#: radian, and of the largest acceleration that loads would give without joints; or below this
-#: [m/s2], [rad/s2] altogether.
+#: A generalized force is rounding below this share of its stiffness times a metre or a radian, or
+#: of the largest acceleration that the loads would give without joints; or below the second value
+#: [m/s2], [rad/s2].
 IDLE_PULL, NO_PULL = 1e-12, 1e-14
-#: A state plainly moves where what pulls changes by no more than this share, so far on [m], [rad],
-#: whither it pulls.
+#: A state is certainly not in equilibrium if the force changes by no more than this share over the
+#: second value, a distance [m], [rad], along its own direction.
 PLAIN, ONWARD = 0.5, 1e-4
 
 
 class Polished(NamedTuple):
-    """Where Newton's steps have ended, how far they moved any body in all [m], [rad], and whether
-    they converged."""
+    """The result of Newton's method, the largest displacement of any body [m], [rad], and whether
+    it converged."""
 
     around: Vicinity
     moved: float
@@ -46,9 +48,9 @@ class Polished(NamedTuple):
 
 
 def polish(around: Vicinity) -> Polished:
-    """The equilibrium near a state: Newton's method on what pulls along the constraints.
+    """The equilibrium near a state, by Newton's method for the forces along the constraints.
 
-    Directions without stiffness are left alone; the state's own motion as a whole is kept.
+    Directions without stiffness are not changed; the rigid motion of the whole is kept.
     """
     moved, clusters = 0.0, around.clusters
     for _ in range(NEWTON_STEPS):
@@ -63,8 +65,8 @@ def polish(around: Vicinity) -> Polished:
 
 
 def has_arrived(around: Vicinity, size: float) -> bool:
-    """Whether nothing pulls at the end of steps of some size [m], [rad] but what a stiffness puts
-    right, and a next step would be rounding, or gain no more."""
+    """Whether, after a step of some size [m], [rad], the remaining forces are balanced by
+    stiffness, and a further step would be rounding or no improvement."""
     back = pseudo_inverse(around)
     after = size_of(around, back @ around.pull)
     gains = STEP_ROUNDING < after <= STIFFNESS_GAIN * size
@@ -72,8 +74,9 @@ def has_arrived(around: Vicinity, size: float) -> bool:
 
 
 def newton(around: Vicinity) -> tuple[Floats, float, bool]:
-    """Steps in the coordinates of one vicinity, all with its stiffness, as long as that serves: the
-    state's rows, how far any body has moved, and whether a next step would change nothing."""
+    """Newton steps in the coordinates of one vicinity, with its constant stiffness, while they
+    converge: the state's rows, the largest displacement of any body, and whether a further step
+    would change nothing."""
     back = pseudo_inverse(around)
     xi, pull, rows, before = np.zeros(around.freedoms), around.pull, around.rows, math.inf
     for _ in range(NEWTON_STEPS):
@@ -109,8 +112,8 @@ def rests(around: Vicinity) -> bool:
 
 
 def is_far_from_equilibrium(around: Vicinity) -> bool:
-    """Whether equilibrium is farther away than `ONWARD`, told from two states alone, and what pulls
-    is not rounding."""
+    """Whether the next equilibrium is farther away than `ONWARD`, estimated from two states alone,
+    and the force exceeds rounding."""
     felt = around.here.felt
     size = math.sqrt(float((felt.reshape(-1, 3) ** 2).sum(axis=1).max(initial=0.0)))
     if size == 0.0:
@@ -121,17 +124,17 @@ def is_far_from_equilibrium(around: Vicinity) -> bool:
 
 
 def is_balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
-    """Whether no force is left but such as a stiffness answers; back: K+.  (Half way down a well
-    the stiffness is zero, and the force is the largest.)"""
+    """Whether the remaining force lies in the range of the stiffness; back: K+. (Half way down a
+    well the stiffness is zero, and the force is largest.)"""
     K = around.jumps.tangent
     left = abs(pull - K @ (back @ pull))
     return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())
 
 
 def idle(around: Vicinity, loading: float) -> Floats:
-    """What pulls along each coordinate by rounding alone: as forces change over a share of a metre
-    or a radian, and as loads cancel that would give bodies without joints some acceleration [m/s2],
-    [rad/s2] (f,)."""
+    """Bound of the rounding of the force along each coordinate: from forces that change over a
+    share of a metre or a radian, and from loads that cancel but would give free bodies some
+    acceleration [m/s2], [rad/s2] (f,)."""
     lengths = around.lengths
     return np.asarray(
         IDLE_PULL * (abs(around.stiffness.values) @ lengths)
@@ -140,8 +143,8 @@ def idle(around: Vicinity, loading: float) -> Floats:
 
 
 def size_of(around: Vicinity, xi: Floats) -> float:
-    """How far a displacement along coordinates moves the body that it moves most [m], [rad]; in
-    systems of another size in what is a metre there."""
+    """The displacement of the body that a step along coordinates moves most [m], [rad]; lengths are
+    in units of the system's own size."""
     if not len(xi):
         return 0.0
     moved = halves_of(by_body(xi @ flat(around.basis))) / np.array([[around.size], [1.0]])
@@ -149,7 +152,7 @@ def size_of(around: Vicinity, xi: Floats) -> float:
 
 
 def pseudo_inverse(around: Vicinity) -> Floats:
-    """K+ without the directions whose stiffness is zero, or not known from zero."""
+    """K+ without the directions whose stiffness is zero or indistinguishable from zero."""
     if around.jumps.counts.any():
         return np.asarray(np.linalg.pinv(around.jumps.tangent, rcond=JUMP))
     U, sigma, Vt = around.principal
@@ -158,8 +161,8 @@ def pseudo_inverse(around: Vicinity) -> Floats:
 
 
 def unknown_below(around: Vicinity, along: Floats) -> Floats:
-    """What the stiffness along some directions of length one (f, k) must exceed not to count as
-    zero (k,)."""
+    """The values that the stiffness along some directions of length one (f, k) must exceed to be
+    distinguishable from zero (k,)."""
     if not around.wide and float(around.principal[1].min(initial=math.inf)) > CANCELLED * FIERCEST:
         doubt = around.stiffness.doubt @ along
         least = STIFFNESS_CUT * float(around.principal[1].max(initial=0.0))

@@ -1,8 +1,8 @@
-"""`Reason`: why something rests, moves, or must not be: data, worded when it is shown.
+"""`Reason`: why something rests, moves or is forbidden, as data with a text made from them.
 
-A reason is the text that says it, so whoever prints, compares or sorts texts need not know; and it
-carries what the text was made of.  Who calls things by other names words it anew, whatever they
-are called."""
+A reason is a string, so that it can be printed, compared and sorted like any text, and it carries
+the data from which the text was made. With other names for bodies or forces the text is made anew
+from the data."""
 
 from __future__ import annotations
 
@@ -16,17 +16,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from quirkpy.motion.course import Stop
 
 #: What the parts of a reason are: names of bodies, of forces, or of stops with their sides; or
-#: words, which nobody calls otherwise.
+#: words that are never renamed.
 Of: TypeAlias = Literal["bodies", "forces", "stops", "words"]
-#: What other names take the place of some, if that is known.
+#: A function that replaces names by others; it gives None where these are not known.
 Renaming: TypeAlias = Callable[[Of, tuple[str, ...]], "Sequence[str] | None"]
-#: The kind of a reason that is known by its text alone.
+#: The kind of a reason of which only the text is known.
 TOLD = "told"
 
 
 class Wording(NamedTuple):
-    """How a kind of reason is said: {parts} is the list of its parts, or, where there are none,
-    `none`; {words[0]} one of them; {0} ... its numbers; {why} the reasons within."""
+    """The wording of a kind of reason: {parts} is the list of its parts, or `none` if there are
+    none; {words[0]} one of them; {0} ... its numbers; {why} the reasons within."""
 
     said: str
     of: Of = "bodies"
@@ -35,7 +35,7 @@ class Wording(NamedTuple):
 
 MEET = "branches of motion meet here"
 STIFFNESS = "(a stiffness of {0:.3g} 1/s2, known to {1:.2g})"
-#: Every kind, and how it is said.
+#: The wording of every kind of reason.
 WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
     # certificates
     "neutral": "all that can move is neutral",
@@ -50,32 +50,32 @@ WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
     "turns": "turning alone holds {parts} on a maximum of energy; any damping lets it go",
     "lasts": "the motion of {parts} neither grows nor dies out "
              "(a rate of {0:.3g} 1/s, known to {1:.2g})",
-    # the same where stiffness jumps, or stops are touched
+    # certificates where stiffness jumps, or stops are touched
     "no potential": "{why}, and its loads have no potential",
     "too many ways": "{why}, in more ways than are told apart",
     "minimum beside": "a minimum of energy along all allowed motions; {why}",
     "falls beside": "{parts} leaves it; {why}",
     "level beside": "{why}: to second order nothing holds {parts} " + STIFFNESS,
     "turns beside": "{why}: turning may hold {parts} " + STIFFNESS,
-    # the same where branches of motion meet
+    # certificates where branches of motion meet
     "meet": MEET,
     "meet, falls": MEET + ", and {parts} leaves it along one of them",
     "meet, level": MEET + ", which second order does not judge",
     "meet, rises": MEET + ", and energy rises on all",
-    # how unstable rests are left, or not
+    # displacements of unstable equilibria
     "one way shut": "{why}, but a stop is in the way of the sense that was tried",
     "all ways shut": "{why}, and stops are in the way of all of it",
     "saddles": "{why}, as from {0:.0f} saddles on the way to it",
-    # what never settles
+    # motions that never settle
     "lossless": "nothing takes its energy",
     "steady": "it keeps moving as it did, stretch after stretch",
     "fed": "it keeps moving: what is put in each cycle, dampers take out",
     "cut short": "{why} before it came to rest; its speeds were down to {0:.2g} of the fastest",
-    # what sensors do
+    # readings of sensors
     "met": "sensors met, which ends a motion",
     "no lock": "sensors meet, and none can lock",
     "rattle": "sensors meet again and again",
-    # what is refused
+    # forbidden states
     "unmet": "the joints chosen cannot all be met at this pose",
     "apart": "comes apart",
     "enters": "enters a cone that must stay clear",
@@ -101,8 +101,8 @@ WORDINGS: dict[str, Wording] = {kind: Wording(said) for kind, said in {
 
 
 class Reason(str):
-    """A text, and what it says: its kind, one of `WORDINGS`; the parts that it names; its numbers;
-    and the reasons within it.  Of kind `TOLD` there is no more than the text."""
+    """A text with its data: its kind, one of `WORDINGS`; the parts that it names; its numbers; and
+    the reasons within it. A reason of kind `TOLD` has only the text."""
 
     __slots__ = ("kind", "numbers", "parts", "why")
     kind: str
@@ -118,7 +118,7 @@ class Reason(str):
         why: Sequence[Reason] = (),
     ) -> Reason:
         said, _, none = WORDINGS[kind]
-        figures = tuple(float(x) + 0.0 for x in numbers)  # one zero
+        figures = tuple(float(x) + 0.0 for x in numbers)  # -0.0 becomes 0.0
         listed, within = ", ".join(parts) or none, " and ".join(why)
         text = said.format(*figures, parts=listed, words=tuple(parts), why=within)
         return cls._of(text, kind, tuple(parts), figures, tuple(why))
@@ -146,7 +146,7 @@ class Reason(str):
         return shared, (self.kind, self.parts, self.numbers, self.why)
 
     def rename(self, other: Renaming) -> Reason | None:
-        """The reason where things are called otherwise; None where new names are not known."""
+        """The reason with other names; None where the new names are not known."""
         if self.kind == TOLD:
             return None
         within = [reason.rename(other) for reason in self.why]
@@ -157,7 +157,7 @@ class Reason(str):
         return shared(self.kind, tuple(parts), self.numbers, why)
 
     def data(self) -> list[Any] | None:
-        """What the reason was made of, as plain values; None where the text says all."""
+        """The data of the reason as plain values; None where there is only the text."""
         if PLAIN.get(self) is not None or self.kind == TOLD:
             return None
         within = [why.data() or str(why) for why in self.why]
@@ -166,7 +166,7 @@ class Reason(str):
 
 @lru_cache(maxsize=4096)
 def _intern(kind: str, parts: tuple[str, ...], numbers: tuple[float, ...]) -> Reason:
-    """One object for all equal reasons: there are few in many outcomes."""
+    """One object for all equal reasons: many outcomes share a few."""
     return Reason(kind, parts, numbers)
 
 
@@ -176,11 +176,11 @@ def shared(
     numbers: tuple[float, ...] = (),
     why: tuple[Reason, ...] = (),
 ) -> Reason:
-    """A reason; those that name others within are not alike though they say the same."""
+    """A reason; reasons that contain others are not shared, even if their texts are equal."""
     return Reason(kind, parts, numbers, why) if why else _intern(kind, parts, numbers)
 
 
-#: The reasons that name nothing, by what they say.
+#: The reasons that name nothing, by their texts.
 PLAIN = {
     wording.said: Reason(kind) for kind, wording in WORDINGS.items() if "{" not in wording.said
 }
@@ -192,8 +192,8 @@ def _reason_of_text(text: str) -> Reason:
 
 
 def told(text: str) -> Reason:
-    """A text as a reason: itself, where it is one; that which says so without naming anything; or
-    one of which no more is known."""
+    """A text as a reason: itself, if it is one; the reason without names that has this text;
+    otherwise one of kind `TOLD`."""
     if not isinstance(text, str):
         raise TypeError(f"a reason is a text, not {text!r}")
     return text if isinstance(text, Reason) else _reason_of_text(text)
@@ -201,7 +201,7 @@ def told(text: str) -> Reason:
 
 def reason_of(text: str, data: Any) -> Reason:
     """The reason that a text and `Reason.data` describe; raises ValueError, TypeError or
-    LookupError where they do not describe the same."""
+    LookupError where they contradict each other."""
     found = told(text) if data is None else _decode(data)
     if found != text or json.dumps(found.data()) != json.dumps(data):
         raise ValueError("its reason is worded otherwise")
@@ -223,16 +223,16 @@ NUMBER = r"-?\d[\d.]*(?:e[-+]\d+)?|nan|-?inf"
 
 
 def parse_reason(text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
-    """The one reason that says a text, of which no more was kept, about known names; None where
-    there is none, or several do."""
+    """The unique reason with a given text, of which no data are known, among known names; None
+    where there is none or more than one."""
     found = [_parse_as(kind, text, known) for kind in WORDINGS]
     made = [reason for reason in found if reason is not None]
     return made[0] if len(made) == 1 else None
 
 
 def _parse_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> Reason | None:
-    """The one reason of a kind that says a text about known names; None where there is none, or
-    several."""
+    """The unique reason of a kind with a given text, among known names; None where there is none or
+    more than one."""
     said, of, none = WORDINGS[kind]
     match = None if of == "words" else _pattern(said).fullmatch(text)
     if match is None:
@@ -251,7 +251,7 @@ def _parse_as(kind: str, text: str, known: Callable[[Of], Collection[str]]) -> R
 
 
 def _parse_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Reason | None]:
-    """The reasons, one or several, that a text within another says."""
+    """The reasons, one or several, that a text nested in another expresses."""
     whole = parse_reason(text, known)
     return [whole] if whole is not None else [
         parse_reason(one, known) if one != text else None for one in text.split(" and ")
@@ -260,7 +260,7 @@ def _parse_within(text: str, known: Callable[[Of], Collection[str]]) -> list[Rea
 
 @lru_cache
 def _pattern(said: str) -> re.Pattern[str]:
-    """The regular expression of all texts that a wording may become."""
+    """The regular expression of all texts that a wording can produce."""
     out = ""
     for literal, name, *_ in Formatter().parse(said):
         out += re.escape(literal)

@@ -1,4 +1,4 @@
-"""`Watcher`: whether a run has come to rest, and since when; or why it never will."""
+"""`Watcher`: whether and since when a run is at rest; or why it never settles."""
 
 from __future__ import annotations
 
@@ -39,18 +39,18 @@ from quirkpy.rest.reason import Reason
 from quirkpy.rest.wells import Well, release_stops, standstill, well_around
 from quirkpy.tables import Selection
 
-#: Share of the highest speed below which a motion has come to rest [1] where the well around it is
-#: not certified as stable and damped.
+#: Share of the highest speed below which a motion is at rest [1] where the well around it is not
+#: certified as stable and damped.
 SPEED_LEFT = 1e-4
-#: Steps at the end of a call that must be quiet before a well is looked for.
+#: Number of quiet steps at the end of a call before a well is sought.
 QUIET = 8
-#: A well is looked for again once the largest kinetic energy of the quiet steps has fallen to this
-#: share of that at the last attempt, or after this factor in the number of steps: a body that cones
-#: loses no kinetic energy beside the whole.
+#: The search for a well is repeated when the largest kinetic energy of the quiet steps has fallen
+#: to this share of that at the last attempt, or when the number of steps has grown by this factor:
+#: a body in steady coning loses no kinetic energy relative to the whole.
 AGAIN, LATER = 0.1, 1.25
 #: A motion never settles where, over a stretch of steps, loads and dampers exchange less than the
-#: first share of its largest energy; or where that largest energy stays the same to the second
-#: share, and work put in equals energy taken out to the third.
+#: first share of its largest energy; or where that largest energy is constant to the second share,
+#: and the work done on it equals the energy dissipated to the third.
 LOSSLESS, STEADY, BALANCED = 1e-9, 1e-3, 1e-2
 #: A motion is leaving a saddle, and is not steady, where its largest kinetic energy without
 #: nutation has grown by more than this factor from one stretch to the next while that with nutation
@@ -59,18 +59,18 @@ GROWN = 2.0
 #: Steps in the first stretch, of which each is twice as long as the one before; and number of
 #: successive stretches of equal energy after which a motion counts as steady.
 STRETCH, PATIENCE = 512, 3
-#: At the limit of stability an explicit method leaves noise about a rest: in velocities up to this
-#: factor times the absolute tolerance, in poses times the relative one.
+#: At the limit of stability an explicit method leaves noise about an equilibrium: in velocities up
+#: to this factor times the absolute tolerance, in poses times the relative one.
 TREMBLING = 5.0
-#: A motion that covers no more than this in a stretch [m], [rad] creeps, and may yet move on.
+#: A motion that covers no more than this in a stretch [m], [rad] creeps, and may continue.
 CREEP = 1e-3
-#: Rows that are remembered at most.
+#: Largest number of rows kept.
 LOOKED_BACK = 4096
 
 
 class RestRows(NamedTuple):
-    """Rows of a run to rest, in the layout of what it moves; at each, kinetic energy beside the
-    whole [J], energy of nutation [J], and whether velocities may have jumped."""
+    """Rows of a run, in the layout of its selection; for each the kinetic energy relative to the
+    whole [J], the energy of nutation [J], and whether velocities may have jumped."""
 
     rows: CourseRows
     kinetic: Floats
@@ -79,11 +79,11 @@ class RestRows(NamedTuple):
 
     @property
     def last(self) -> tuple[Any, ...]:
-        """Time, state, angles and stops held of the last row."""
+        """Time, state, angles and active stops of the last row."""
         return tuple([array[-1] for array in self.rows])
 
     def select(self, which: slice) -> RestRows:
-        """The rows in a slice, with all that is known of them."""
+        """The rows in a slice, with all their data."""
         return RestRows(
             self.rows.select(which), self.kinetic[which], self.nutation[which], self.jumps[which]
         )
@@ -95,8 +95,8 @@ class RestRows(NamedTuple):
 
 
 class Watcher:
-    """Looks at a run after each compiled call: whether it rests, and since when, or why it never
-    will."""
+    """Examines a run after each compiled call: whether it is at rest, and since when, or why it
+    never settles."""
 
     def __init__(self, system: System, whole: Whole, rest: float, atol: float) -> None:
         self.system, self.whole, self.rest = system, whole, rest
@@ -104,7 +104,7 @@ class Watcher:
         self.trembling = standstill(system.selection, max(AT_REST, TREMBLING * atol))
         self.nutates = bool(whole.turning.any())
         self.largest, self.tried, self.asked = 0.0, math.inf, 0
-        # Of kinetic energy beside the whole, and of nutation [J]
+        # Kinetic energy relative to the whole, and energy of nutation [J]
         self.most, self.summits = [0.0, 0.0], [list[Summit](), list[Summit]()]
         self.seen: RestRows | None = None
         # Largest energy [J] of the last stretch and of this one, without nutation and with it
@@ -133,8 +133,7 @@ class Watcher:
             np.argmax(np.append(kinetic[::-1] > self.rest**2 * self.largest, True))
         )
         last = float(kinetic[quiet:].max(initial=0.0))
-        # At standstill the next step may have any length; the start alone is no rest, or nobody
-        # would have let it go
+        # At standstill the step length is unbounded; the start alone does not count as rest
         enough = QUIET if kinetic[-1] > 0.0 else 1
         again = last <= AGAIN * self.tried or self.rows >= LATER * self.asked
         if self.rows > 1 and filled - quiet >= enough and again:
@@ -149,7 +148,7 @@ class Watcher:
         return driver.row(filled - 1) if self.never is not None else None
 
     def _rows_of_call(self, driver: Driver, filled: int) -> RestRows:
-        """The rows of a call; what is noted may have made velocities jump."""
+        """The rows of a call; recorded events may have made velocities jump."""
         of = driver.rows
         rows = CourseRows(
             of.t[:filled].copy(), of.states[:filled].copy(), of.angles[:filled].copy(),
@@ -161,8 +160,8 @@ class Watcher:
         )
 
     def _kinetic(self, driver: Driver, states: Floats) -> Floats:
-        """Kinetic energy beside that of the whole [J] (k,); zero where it is below what the
-        integration resolves."""
+        """Kinetic energy relative to the rigid motion of the whole [J] (k,); zero where it is below
+        the resolution of the integration."""
         kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, bodies_of(states))
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
@@ -170,7 +169,7 @@ class Watcher:
         return nutation_energy(self.whole, driver.layout.selection, bodies_of(states))
 
     def _remember(self, new: RestRows) -> None:
-        """Keep where energies of a call are largest, and all rows since the run has been quiet."""
+        """Keep the largest energies of a call, and all rows since the run has been quiet."""
         quiet = new.kinetic.max() <= self.rest**2 * self.largest
         near = new if self.seen is None else self.seen.select(slice(-2 * BESIDE, None)).append(new)
         for k, values in enumerate((near.kinetic, near.nutation)[: 1 + self.nutates]):
@@ -187,11 +186,12 @@ class Watcher:
         )
 
     def _end_in(self, well: Well, driver: Driver) -> tuple[Any, ...] | None:
-        """The row with which the run ends in a well: the last time at which the energy left falls
-        below its share of the largest energy of the run, both located between rows; a tenth of that
-        share, or less, where the walls of the well are lower.  None: there is more energy left.
+        """The row with which the run ends in a well: the last time at which the remaining energy
+        falls below its share of the largest energy of the run, both located between rows; a tenth
+        of that share, or less, where the walls of the well are lower. None: there is more energy
+        left.
 
-        At a singular pose, where no run can be resumed, rows count without being located."""
+        At a singular pose, where no run can be resumed, whole rows are taken."""
         assert self.seen is not None
         rtol = driver.settings.rtol
         for k, measure in enumerate((self._kinetic, self._nutation)):
@@ -218,11 +218,11 @@ class Watcher:
         return self._passing(len(above) - 1 - k, above, ask, rtol)
 
     def _level(self, share: float, nutation: Floats) -> Floats:
-        """The energy left [J] below which states with some energy of nutation rest."""
+        """The remaining energy [J] below which states with some energy of nutation are at rest."""
         return np.maximum(share * np.maximum(self.most[0], self.most[1] - nutation), self.least)
 
     def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
-        """ln(energy left / `_level`) of states (k,): above zero while they do not rest."""
+        """ln(remaining energy / `_level`) of states (k,): above zero while they are not at rest."""
         left = self._kinetic(driver, states) + well.energies(bodies_of(states))
         return np.asarray(
             np.log(np.maximum(left, TINY) / self._level(share, self._nutation(driver, states)))
@@ -243,7 +243,7 @@ class Watcher:
         return t, states, angles, found.drift[None], held, tail
 
     def _measure(self, driver: Driver, measure: Callable[[Floats], Floats]) -> Ask:
-        """A measure of states as a function of the time between two rows of the run."""
+        """A measure of states as a function of time between two rows of the run."""
 
         if self.onward is None:
             settings = driver.settings_between()
@@ -257,8 +257,8 @@ class Watcher:
         return ask
 
     def _after_schedules(self, driver: Driver, new: RestRows) -> tuple[Any, ...] | None:
-        """Wait for the end of the last schedule, where steps and calls end, too; a system that
-        stands still there rests."""
+        """Wait for the end of the last schedule, where a step and a call end; a system that stands
+        still then is at rest."""
         self.calmed = bool(new.rows.t[-1] >= self.calm)
         if self.calmed:
             around = release_stops(self.system.clusters, driver.state_of(*new.last))
@@ -270,16 +270,16 @@ class Watcher:
         return driver.row(len(new.kinetic) - 1) if self.found is not None else None
 
     def _judge(self, driver: Driver, last: CourseRows) -> None:
-        """At the end of a stretch: find that the run never settles, if its energy is steady and its
-        coordinates stay within their ranges."""
+        """At the end of a stretch: conclude that the run never settles, if its energy is steady and
+        its coordinates stay within their ranges."""
         why = self._steadiness(ledger_of(last.states)[0], float(last.t[-1]))
         self.ranges.close()
         if why is not None and not self.ranges.was_left(driver, last):
             self.never = why
 
     def _steadiness(self, row: Floats, t: float) -> Reason | None:
-        """Why the energy of the motion stays the same, by its ledger and by the largest energies of
-        two stretches; None: it does not."""
+        """The reason why the energy of the motion is constant, by its ledger and by the largest
+        energies of two stretches; None: it is not constant."""
         went = (t - self.began) * math.sqrt(
             float(self.peak[1]) / standstill(self.system.selection, 1.0)
         )
@@ -299,7 +299,7 @@ class Watcher:
         self.end, self.before, self.peak = 2 * self.end, self.peak, np.zeros(2)
         if lossless:
             return Reason("lossless")
-        if self.alike >= PATIENCE:  # forces may put in and take out within one cycle
+        if self.alike >= PATIENCE:  # forces may do work and dissipate within one cycle
             return Reason("steady")
         if self.steady >= 2:
             return Reason("fed")
@@ -307,13 +307,13 @@ class Watcher:
 
     @property
     def share(self) -> float:
-        """Largest speed over the last whole stretch, or so far, as a share of the largest of the
+        """Largest speed over the last complete stretch, or so far, as a share of the largest of the
         run."""
         left = self.before[1] if math.isfinite(self.before[1]) else self.peak[1]
         return math.sqrt(min(1.0, float(left) / self.largest)) if self.largest > 0.0 else 0.0
 
 
 def calm_from(selection: Selection) -> float:
-    """The time at which the last schedule of the active forces ends [s]; before it no rest can
-    last."""
+    """The time at which the last schedule of the active forces ends [s]; before it no rest is
+    final."""
     return selection.calm_after

@@ -1,4 +1,4 @@
-"""Equilibria found without moving, from many seeds, and the lowest pass out of a well."""
+"""Equilibria found by searches from many starts, and the lowest pass out of a well."""
 
 from __future__ import annotations
 
@@ -46,47 +46,46 @@ from quirkpy.rest.starts import (
 )
 from quirkpy.rest.vicinity import Vicinity
 
-#: Two equilibria are one where no body is farther apart [m], [rad]; families along neutral
-#: directions, where energy and stiffness agree to this share.
+#: Two equilibria are the same where no body differs by more [m], [rad]; they belong to the same
+#: family along neutral directions where energy and stiffness agree to the second share.
 SAME_POSE, SAME_FAMILY = 1e-5, 1e-6
-#: What moves by less than this share of what moves most does not, along what is neutral.
+#: A component of a neutral motion below this share of the largest counts as zero.
 UNMOVED_SHARE = 1e-6
-#: So many standard deviations are not exceeded in 95 of 100 cases.
+#: The one-sided 95 % quantile of the normal distribution [1].
 DEVIATIONS_95 = 1.645
-#: So many ways are followed from equilibria that are known, for each seed.
+#: Number of paths followed from known equilibria, for each seed.
 HOPS = 4
-#: Where signs are missing, and there are cusps, they are looked for from so many places more for
-#: each seed.
+#: Number of further places near cusps searched for each seed, where the sum of signs shows that
+#: equilibria are missing.
 FURTHER = 2
-#: So many places on faces of the box of joint ranges, where stops hold, are left for each seed.
+#: Number of starts on faces of the box of joint ranges, where stops are active, for each seed.
 ON_FACES = 6
-#: Poses in which the ends of a spring meet are looked for from so many places.
+#: Number of starts of the search for poses in which the ends of a spring coincide.
 MEETINGS = 12
-#: Energy says all that pulls, where no more than this share of loads and stiffness (over a metre)
-#: is left.
+#: The forces have a potential where no more than this share of loads and stiffness (over a metre)
+#: is left unexplained by it [1].
 UNKNOWN = 1e-8
-#: A way down from a top begins so far down a mode [m], [rad].
+#: Displacement along a mode at which a descent from a saddle begins [m], [rad].
 CLIMB = 0.05
-#: Places are not so far away, for strides are short [m], [rad].
+#: Largest spread of starts, as steps are short [m], [rad].
 FARTHEST = 3000.0
-#: So many seeds take weeks.
+#: Largest number of seeds; they would take weeks.
 MOST_SEEDS = 1_000_000
-#: A pass is looked for from so many places for each direction, and how far away these are [m],
-#: [rad].
+#: Number of starts of the search for a pass, for each direction, and their distance [m], [rad].
 TRIES, SPREAD = 4, 3.0
 
 
 @dataclass(frozen=True)
 class Equilibria(Sequence[Equilibrium]):
-    """Equilibria found from some seeds, lowest energy first; `hits` says from how many places each
-    was reached.
+    """Equilibria found from random starts, lowest energy first; `hits` counts the starts from which
+    each was reached.
 
-    The search may miss some; `unseen` bounds which share.  lost: attempts that led nowhere; open:
-    those of them that came to no rest; `reason` says why there is none at all.
-    places: how many were left from, at random or equilibria found before; left: how many ways from
-    these, and places on faces of the box of joint ranges, were not tried yet.  missing: how many
-    others there are at least, by the sum of the signs of all; None where that is not known.
-    doubtful: whether it is not known though energy has cusps, beside which one is easily missed."""
+    The search may miss some; `unseen` bounds their share. lost: attempts that failed; open: those
+    of them that found no equilibrium; `reason` says why there is none at all. places: the number of
+    starts, random places and known equilibria; left: how many paths from these, and starts on faces
+    of the box of joint ranges, were not tried. missing: the least number of further equilibria, by
+    the sum of signs; None where that is not known. doubtful: whether it is not known though the
+    energy has cusps, near which one is easily missed."""
 
     found: tuple[Equilibrium, ...]
     hits: tuple[int, ...]
@@ -111,14 +110,14 @@ class Equilibria(Sequence[Equilibrium]):
 
     @property
     def unseen(self) -> float:
-        """The share of all equilibria that was not found: an upper estimate that holds in nine of
+        """An upper estimate of the share of all equilibria that was not found; it holds in nine of
         ten searches.
 
-        It is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for those that were
-        reached from no place, by how many were from one and from two; and as many more as the ways
-        that are left would lead to, if each met a new one as often as places have led to those, at
-        95 % as well.  At least what is `missing` is unseen, or one where that is `doubtful`; the
-        share is never zero."""
+        The estimate is the upper bound of Chao (Biometrics 43, 783, 1987; at 95 %) for the number
+        of equilibria reached from no place, given those reached from one and from two places; plus
+        the number that the untried paths would reach, if each found a new one as often as earlier
+        places did, also at 95 %. At least the `missing` ones count as unseen, and at least one
+        where that is `doubtful`; the share is never zero."""
         once, twice = (sum(n == k for n in self.hits) for k in (1, 2))
         more = _bound_unmet_kinds(once, twice) + _at_most(once + twice) * self.left / max(
             1, self.places
@@ -146,11 +145,11 @@ class Equilibria(Sequence[Equilibrium]):
 
 
 class Saddle(NamedTuple):
-    """The lowest pass found out of a well.  From its equilibrium a way leads down to the bottom, so
-    that barrier [J], its height above that, is an upper bound of what it takes to leave: a lower
-    pass may have been missed.
+    """The lowest pass found out of a well. From this saddle a path leads down to the minimum, so
+    the barrier [J], its height above the minimum, is an upper bound of the energy needed to leave:
+    a lower pass may have been missed.
 
-    attempts: how many were made to find lower ones.
+    attempts: the number of searches for lower ones.
     """
 
     equilibrium: Equilibrium
@@ -159,7 +158,7 @@ class Saddle(NamedTuple):
     bound: Literal["upper"] = "upper"
 
     def explain(self) -> str:
-        """What is known of the barrier, in a sentence."""
+        """The barrier and its uncertainty, in a sentence."""
         moving = ", ".join(
             dict.fromkeys(what for mode in self.equilibrium.unstable for what in mode.moving)
         )
@@ -175,14 +174,15 @@ class Saddle(NamedTuple):
 
 
 def _at_most(seen: int) -> float:
-    """How often on the mean, at most, what was seen so often happens (Poisson, at 95 %, by Wilson
+    """Upper bound of the mean of a Poisson variable, given one observed count (at 95 %, by Wilson
     and Hilferty)."""
     n = seen + 1.0
     return n * (1.0 - 1.0 / (9.0 * n) + DEVIATIONS_95 / (3.0 * math.sqrt(n))) ** 3
 
 
 def _bound_unmet_kinds(once: int, twice: int) -> float:
-    """How many kinds were never met, at most, of which so many were once and twice."""
+    """Upper bound of the number of kinds never observed, given the numbers observed once and
+    twice."""
     if not once:
         return 0.0
     likely = 0.5 * once * (once - 1) / (twice + 1)
@@ -194,8 +194,8 @@ def _bound_unmet_kinds(once: int, twice: int) -> float:
 
 # --- finding them ---------------------------------------------------------------------------------
 class Met:
-    """The equilibria that a search has met, how often each, and what is left to follow from
-    them."""
+    """The equilibria found by a search, how often each was reached, and the paths from them that
+    are not yet followed."""
 
     def __init__(self) -> None:
         self.found: list[Equilibrium] = []
@@ -206,13 +206,14 @@ class Met:
         self.hops: list[tuple[int, int, Hop]] = []
 
     def leave(self, source: int = -1) -> None:
-        """Begin at another place: at the equilibrium with a number, or at none.  Where it leads
-        back to counts not, and all else but once, however many attempts lead there."""
+        """Begin at another start: at a known equilibrium, given by its number, or elsewhere.
+        Returning to that equilibrium is not counted, and any other is counted once, however many
+        attempts lead to it."""
         self.places += 1
         self.reached = {source}
 
     def arrive(self, ended: Vicinity | None) -> None:
-        """Count the equilibrium to which an attempt has led, new or known."""
+        """Count the equilibrium at which an attempt has ended, new or known."""
         self.attempts += 1
         if ended is None or beyond_stops(ended) or not are_stops_pressed(ended):
             self.lost += 1
@@ -240,8 +241,8 @@ class Met:
         self.reached.add(k)
 
     def hop(self, rng: np.random.Generator) -> None:
-        """Follow what has been followed least so far; then random directions, uphill from
-        anywhere."""
+        """Follow the path that has been followed least so far; when all are done, random directions
+        uphill from any of them."""
         if self.hops:
             _, k, hop = heappop(self.hops)
             ways = hop.follow(self.around[k])
@@ -256,15 +257,15 @@ class Met:
 
 
 class Hop(NamedTuple):
-    """A way from an equilibrium: along one of its modes, either way; or half a turn of one of its
-    angles."""
+    """A path from an equilibrium: along one of its modes, in either sense; or half a turn of one of
+    its angles."""
 
     mode: int
     coordinate: int
     by: float = math.pi
 
     def follow(self, around: Vicinity) -> Iterator[Vicinity | None]:
-        """The equilibrium to which a place leads."""
+        """The equilibria to which the path leads."""
         if self.coordinate >= 0:
             yield approach(advance_coordinate(around, self.coordinate, self.by), False)
             return
@@ -274,7 +275,7 @@ class Hop(NamedTuple):
 
 
 def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | None]:
-    """The places to which a random direction leads uphill, both ways, within the directions that
+    """The equilibria uphill along a random direction, in both senses, within the directions that
     have a stiffness."""
     bends, modes = around.bends
     along = modes @ np.where(bends_beyond(around, LEVEL_BEND), rng.normal(size=len(bends)), 0.0)
@@ -284,8 +285,8 @@ def climbs(around: Vicinity, rng: np.random.Generator) -> Iterator[Vicinity | No
 
 
 def hops_from(around: Vicinity) -> list[Hop]:
-    """Half a turn of each angle, both ways where a force counts turns, and every mode that has a
-    stiffness, softest first."""
+    """Half a turn of each angle, in both senses where a force depends on whole turns, and every
+    mode that has a stiffness, softest first."""
     counted = are_turns_counted(around)
     turned = [Hop(-1, c, sense * math.pi) for sense in (1.0, -1.0) for c in angles_of(around)
               if sense > 0.0 or counted[c]]  # fmt: skip
@@ -295,8 +296,8 @@ def hops_from(around: Vicinity) -> list[Hop]:
 
 
 def equilibria(system: System, state: State, seeds: int, seed: int, spread: float) -> Equilibria:
-    """Equilibria that random starts lead to, with how sure it is that none is missing, as
-    `Multibody.equilibria` says."""
+    """Equilibria reached from random starts, with an estimate of those missed; see
+    `Multibody.equilibria`."""
     system.check_state("equilibria", state)
     if not (type(seeds) is int and 0 < seeds <= MOST_SEEDS):
         raise PartError(
@@ -321,8 +322,8 @@ def equilibria(system: System, state: State, seeds: int, seed: int, spread: floa
 
 
 def doubt_spread(state: State, spread: float) -> None:
-    """Warn of a spread that looks like degrees, unless bodies lie so far apart that it is within a
-    turn around all of them: then it may be meant in metres."""
+    """Warn of a spread that was probably meant in degrees, unless bodies are so far apart that it
+    is less than a turn around all of them: then it may be meant in metres."""
     apart = float(np.linalg.norm(np.ptp(state.r, axis=0))) if len(state.r) else 0.0
     if spread > 2.0 * math.pi * apart:
         doubt_degrees("equilibria: spread", spread)
@@ -331,8 +332,9 @@ def doubt_spread(state: State, spread: float) -> None:
 def count_missing(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met, cusps: Cusps
 ) -> int | None:
-    """How many equilibria are missing at least, after those have been looked for beside cusps whose
-    signs are missing: along as many modes as these fall; None where their signs are not known."""
+    """The least number of missing equilibria, after a search near cusps for those that the sum of
+    signs shows to be missing, with the corresponding numbers of unstable modes; None where the sum
+    is not known."""
     census, corners = Census(base, cusps), ranges(base)
     for _ in range(MEETINGS if cusps.springs else 0):
         census.look(random_corner(base, rng, corners), rng)
@@ -361,7 +363,7 @@ def count_missing(
 def search_around(
     base: Vicinity, seeds: int, rng: np.random.Generator, spread: float, met: Met
 ) -> Cusps:
-    """What is met from a state and from random places around it, and from there on along modes and
+    """Search from a state and from random places around it, and from there along modes and
     joints."""
     corners, cusps = ranges(base), Cusps(base)
     for k in range(seeds):
@@ -384,8 +386,8 @@ def search_around(
 
 
 def search_faces(box: RangeBox, most: int, rng: np.random.Generator, met: Met) -> int:
-    """What is met from so many places at most on faces of the box of joint ranges, with the stops
-    holding that make these; how many places are left."""
+    """Search from at most a given number of starts on faces of the box of joint ranges, with the
+    stops of each face active; returns the number of starts left out."""
     left, visit = box.visits, 0
     faces = box.faces(rng, most) if left else []
     while faces and most > 0:
@@ -405,8 +407,8 @@ def search_faces(box: RangeBox, most: int, rng: np.random.Generator, met: Met) -
 
 
 def at_one(a: Vicinity, b: Vicinity) -> bool:
-    """Whether two equilibria are one: the same pose, and the same energy, which may tell whole
-    turns apart."""
+    """Whether two equilibria are the same: equal pose, and equal energy, which may distinguish
+    whole turns."""
     ways = displacement_between(a.rows, b.rows).reshape(-1, 3)
     if np.linalg.norm(ways, axis=1).max(initial=0.0) > SAME_POSE:
         return False
@@ -414,8 +416,8 @@ def at_one(a: Vicinity, b: Vicinity) -> bool:
 
 
 def as_high(a: Vicinity, b: Vicinity) -> bool:
-    """Whether two equilibria have the same energy, to within what small differences of their places
-    make."""
+    """Whether two equilibria have the same energy, within the effect of small differences of their
+    poses."""
     stiffest = float(a.principal[1].max(initial=0.0)) * float(
         a.layout.selection.tables.body_mass.sum()
     )
@@ -435,7 +437,7 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     ways = np.linalg.norm(
         halves_of(displacement_between(state_rows_of(one), state_rows_of(two))), axis=2
     )
-    if (ways[still[0] & still[1]] > SAME_POSE).any():  # what is neutral moves none of these
+    if (ways[still[0] & still[1]] > SAME_POSE).any():  # the neutral motion moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
     scale = max(float(abs(ours).max(initial=0.0)), TINY)
@@ -450,7 +452,7 @@ def state_rows_of(found: Equilibrium) -> Floats:
 
 # --- passes ---------------------------------------------------------------------------------------
 def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | None:
-    """The lowest saddle found around the well of an equilibrium, as `Multibody.saddle` says."""
+    """The lowest saddle found around the well of an equilibrium; see `Multibody.saddle`."""
     if not isinstance(bottom, Equilibrium):
         raise PartError(f"saddle: {show(bottom)} is not an Equilibrium, such as system.settle().")
     if bottom.verdict in ("unstable", "never settles", "stopped"):
@@ -491,8 +493,8 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
 
 
 def leads_to(top: Vicinity, bottom: Vicinity) -> bool:
-    """Whether the way down from a top, along a direction in which energy falls, ends at a
-    bottom."""
+    """Whether the descent from a saddle, along a direction in which the energy falls, ends at a
+    given minimum."""
     bends, modes = top.bends
     for mode in modes.T[(bends < 0.0) & bends_beyond(top, LEVEL_BEND)]:
         for sense in (1.0, -1.0):

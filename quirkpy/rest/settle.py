@@ -1,4 +1,5 @@
-"""`settle`: move until the system rests, or never will; then say where, and whether that lasts."""
+"""`settle`: simulate until the system is at rest, or is known never to be; then give that state and
+its stability."""
 
 from __future__ import annotations
 
@@ -33,26 +34,26 @@ from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.wells import release_stops
 
-#: So many saddles at most are left, one after the other, on which a motion comes to rest.
+#: Largest number of saddles that are left in succession.
 SADDLES = 8
-#: A stop is in the way of a nudge that moves its coordinate beyond it by more than this share of
-#: it: less is rounding.
+#: A stop blocks a displacement that moves its coordinate beyond it by more than this share of the
+#: displacement: less is rounding.
 UNMOVED = 1e-6
-#: A nudge takes the other sense where forces drive so many times as much that way.
+#: The sense of a displacement is reversed where forces do this many times more work the other way.
 STEEPER = 10.0
-#: A motion is tried this far [m], [rad]; a stop is in its way that it passes by more than this
-#: share of the square. What loops put back to within this share of the way has not moved.
+#: A motion is tried over this distance [m], [rad]; it is blocked by a stop that it passes by more
+#: than this share of the square. A motion that loops reduce to below the last share has not moved.
 TRIED, SHUT, BACK = 1e-3, 1e-2, 0.1
-#: A motion is stiff where rates of decay, or of all motions, differ by such a factor, and steps are
-#: on average so long, in times of decay or in radians of the fastest, that they would be longer but
-#: for that.
+#: A run is stiff where rates of decay, or the rates of all motions, differ by this factor, and the
+#: mean step is so long, in times of decay or in radians of the fastest motion, that only this
+#: motion can have bounded it.
 STIFF, BOUND_STEPS, BOUND_SWINGS = 1e3, 0.5, 0.1
 
 
 def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
-    """The vicinity of a start on all its stops, where these leave nothing to move though to first
-    order one motion would be left: whichever way that begins, its loops carry it into a stop, by as
-    much as the square of the way, or put it back.  Else None."""
+    """The vicinity of a start held by all its stops, where these leave no motion though to first
+    order one would remain: in either sense the loop constraints move it into a stop, at second
+    order in the displacement, or do not admit it. Otherwise None."""
     stops, loops = start.layout.stops, start.layout.tree.loops
     if len(loops) <= len(stops.what) or not start.freedoms or not len(stops.what):
         return None
@@ -73,7 +74,7 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
     rates = np.array([change(rows) for rows in start.displace_bodies(TRIED * start.basis)])
     along, sizes, _ = np.linalg.svd(
         rates
-    )  # where loops meet flat, motions of the whole are not told from others
+    )  # where loops are singular, motions of the whole are not separated from others
     if (sizes[1:] > BACK * sizes[0]).any():
         return None
     step = np.tensordot(along[:, 0], start.basis, 1) * (TRIED / size_of(start, along[:, 0]))
@@ -91,8 +92,8 @@ def hold_by_all_stops(clusters: Clusters, start: Vicinity) -> Vicinity | None:
 # --- the face -------------------------------------------------------------------------------------
 @dataclass(frozen=True, kw_only=True)
 class Rule:
-    """How a system is settled; see `Multibody.settle`.  if_stiff, if_swinging: what who asks may do
-    about a system that is stiff by dampers, or by springs."""
+    """How a system is settled; see `Multibody.settle`. if_stiff, if_swinging: advice for systems
+    that are stiff because of dampers, or of springs."""
 
     nudge: float = 1e-6
     seed: int = 0
@@ -106,7 +107,7 @@ class Rule:
 
 
 def check_rule(rule: Rule, evaluations: object) -> None:
-    """Refuse arguments of `settle` that make no sense, also where nothing will have to move."""
+    """Check the arguments of `settle`, also where no simulation will be needed."""
     check_settings(rule.duration, rule.settings)
     if not isinstance(rule.stop, Sequence):
         raise PartError(
@@ -127,7 +128,7 @@ def check_rule(rule: Rule, evaluations: object) -> None:
 
 
 def nudging(value: Any) -> float:
-    """A displacement [m], [rad] of either sense."""
+    """A displacement [m], [rad] in either sense."""
     out = number(value)
     return math.copysign(small(abs(out)), out)
 
@@ -138,8 +139,7 @@ def settle(system: System, rule: Rule) -> Equilibrium:
 
 
 def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
-    """Settle without naming the system in what is raised; saddles: how many have been left on
-    the way."""
+    """Settle without naming the system in errors; saddles: how many have been left so far."""
     start = release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
     still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
     if (
@@ -158,7 +158,7 @@ def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
 
 
 def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
-    """A start at rest: it stays if it is stable, and is nudged out if it is not."""
+    """A start at rest: it stays if it is stable, and is displaced if it is not."""
     found = certify(polished.around, polished.moved)
     if found.verdict != "unstable" or rule.nudge == 0.0:
         return found
@@ -176,8 +176,8 @@ def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) 
 
 
 def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
-    """The senses in which a rest may be left along a mode, as displacements [m], [rad], that of
-    `size` first: both, or, where stiffness jumps and energy falls one way only, that one."""
+    """The displacements [m], [rad] along a mode by which an equilibrium may be left, that of `size`
+    first: both senses, or, where stiffness jumps and the energy falls one way only, that one."""
     there, back = (work_along(around, mode, way) for way in (size, -size))
     if back > STEEPER * max(there, 0.0):
         return (-size,)
@@ -185,8 +185,8 @@ def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
 
 
 def work_along(around: Vicinity, worst: Mode, size: float) -> float:
-    """What forces do along the way to a state that is displaced along a mode, no body by more than
-    `size` [m], [rad]: above zero where they drive it on."""
+    """The work of the forces along the path to a state displaced along a mode, no body by more than
+    `size` [m], [rad]: positive where they accelerate that motion."""
     xi = around.along(np.real(worst.shape))
     step = size / size_of(around, xi) * xi
     pull = around.reduce(around.answers(around.states_at(step[None])).felt)[0]
@@ -195,7 +195,7 @@ def work_along(around: Vicinity, worst: Mode, size: float) -> float:
 
 def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop
-    is in the way."""
+    blocks it."""
     xi = around.along(np.real(worst.shape))
     rows = around.answers(around.states_at(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.layout.stops
@@ -211,14 +211,14 @@ def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
 
 
 def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> Equilibrium:
-    """Move until the system rests, or never will."""
+    """Simulate until the system is at rest, or is known never to be."""
     watcher = Watcher(system, whole, rule.rest, rule.settings.atol)
     run = move(system, rule.duration, rule.settings, rule.stop, rule.progress, watcher)
     if watcher.found is not None:
         found = dataclasses.replace(watcher.found, run=run)
         if found.verdict != "unstable" or rule.nudge == 0.0:
             return found
-        if saddles == SADDLES:  # it has come to rest on a saddle, and on others before
+        if saddles == SADDLES:  # at rest on a saddle again, after others
             reason = Reason("saddles", (), [saddles], [found.reason])
             return dataclasses.replace(found, reason=reason)
         onward = settle_from(system.at(found.state), rule, saddles + 1)
@@ -231,8 +231,8 @@ def run_to_rest(system: System, whole: Whole, rule: Rule, saddles: int = 0) -> E
 
 
 def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reason:
-    """Why a run has not settled; where its steps were bound to a motion that dies out long before
-    the slowest does, or swings much faster, the way out as well."""
+    """Why a run has not settled; where its steps were bounded by a motion that decays long before
+    the slowest one, or oscillates much faster, with advice."""
     method = rule.settings.method
     if method in get_args(StiffMethod) or len(run.t) < 2 or not run.counts.steps:
         return why
@@ -242,7 +242,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms
         values = np.linalg.eigvals(np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]]))
-    except (PartError, np.linalg.LinAlgError):  # as where branches of motion meet
+    except (PartError, np.linalg.LinAlgError):  # for instance where branches of motion meet
         return why
     rates, sizes, step = -values.real, abs(values), (run.t[-1] - run.t[0]) / run.counts.steps
     fast, slow = rates.max(initial=0.0), rates[rates > 0.0].min(initial=math.inf)

@@ -1,5 +1,5 @@
-"""Places from which equilibria are looked for: some way off at random, at corners of joint ranges,
-half a turn on."""
+"""Starts of searches for equilibria: random places, corners of joint ranges, half turns of
+joints."""
 
 from __future__ import annotations
 
@@ -19,27 +19,29 @@ from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
 
-#: How far one stride moves any body [m], [rad]; how much a way wavers, as a share of a stride.
+#: Largest displacement of any body in one step [m], [rad]; random component of a path, as a share
+#: of a step.
 WANDER_STRIDE, WAVERS = 0.3, 0.1
-#: Strides at most towards corners of joint ranges, how far one moves any body, and what is left of
-#: the way there [m], [rad].
+#: Largest number of steps towards corners of joint ranges, the displacement of any body in one
+#: step, and the remaining distance at which the corner is reached [m], [rad].
 STRIDES, DRIVEN, THERE = 60, 0.6, 1e-3
-#: Corners of an angle without stops, from where it is [rad]; so many whole turns to either side
-#: where a force counts them, which it does where it changes accelerations by this share.
+#: Corners of an angle without stops, relative to its present value [rad]; the number of whole turns
+#: to either side where a force depends on them, that is, where they change accelerations by this
+#: share.
 CORNERS = 0.5 * math.pi * np.arange(-1.0, 3.0)
 TURNS, COUNTED = 2, 1e-7
-#: What is so near a stop is at it [m], [rad].
+#: A coordinate closer to a stop than this is at the stop [m], [rad].
 AT = 2e-3
-#: Gradients below this share of the largest do not move a coordinate.
+#: Gradients below this share of the largest count as zero.
 IDLE_GRADIENT = 1e-6
 
 
 def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinity:
-    """A place some strides away along the joints, in random directions; spread: the whole way [m],
-    [rad].
+    """A place some steps away along the joints, in random directions; spread: the length of the
+    path [m], [rad].
 
-    Directions are drawn as motions of bodies in their own axes, so that a copy turned in space
-    wanders alike."""
+    Directions are drawn as motions of bodies in their own axes, so that a system rotated in space
+    takes the rotated path."""
     left = spread * float(rng.uniform(0.1, 1.0))
     direction = random_direction(around, rng)
     while left > 0.0 and around.freedoms:
@@ -52,8 +54,8 @@ def wander(around: Vicinity, rng: np.random.Generator, spread: float) -> Vicinit
 
 
 def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
-    """A random direction (f,): motions of all bodies in their own axes, as far as the joints follow
-    them, that move no body by more than one [m], [rad]."""
+    """A random direction (f,): motions of all bodies in their own axes, projected onto those that
+    the joints allow, that move no body by more than one [m], [rad]."""
     motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
     linear_of(motion)[:] = rotate(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
@@ -61,15 +63,15 @@ def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
 
 
 def displace(around: Vicinity, xi: Floats) -> Vicinity:
-    """The vicinity of the state at some coordinates (f,), put onto the joints."""
+    """The vicinity of the state at some coordinates (f,), projected onto the joints."""
     rows = around.answers(around.states_at(xi[None])).rows[0]
     return Vicinity(around.clusters, around.state_of(rows), around.whole)
 
 
 # --- by joint coordinates -------------------------------------------------------------------------
 def ranges(around: Vicinity) -> list[Floats]:
-    """Values at which each joint coordinate begins a search: bounds of its stops and the middle
-    between two, or quarters of a turn from where it is."""
+    """Values at which each joint coordinate begins a search: bounds of its stops and their mean, or
+    quarters of a turn from its present value."""
     stops = around.layout.stops
     here, counted = values_of(around), are_turns_counted(around)
     on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
@@ -93,8 +95,7 @@ def ranges(around: Vicinity) -> list[Floats]:
 
 
 def random_corner(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:
-    """A random corner of the ranges of all joint coordinates, as near as the joints let it be
-    reached."""
+    """A random corner of the ranges of all joint coordinates, as near as the joints allow."""
     return drive_to(around, np.array([float(rng.choice(values)) for values in corners]))
 
 
@@ -107,8 +108,8 @@ def advance_coordinate(around: Vicinity, c: int, by: float) -> Vicinity:
 
 
 def drive_to(around: Vicinity, target: Floats, chosen: int | None = None) -> Vicinity:
-    """The place where joint coordinates have some values (nc,), or the nearest that is reached in
-    strides; chosen: the one that counts where they cannot all be met."""
+    """The place where joint coordinates have given values (nc,), or the nearest reached in a number
+    of steps; chosen: the one that has priority where they cannot all be attained."""
     for _ in range(STRIDES):
         way = target - values_of(around)
         J = gradients(around)
@@ -135,7 +136,7 @@ def angles_of(around: Vicinity) -> list[int]:
 
 
 def are_turns_counted(around: Vicinity) -> Bools:
-    """Which joint coordinates are angles of which a force counts whole turns (nc,)."""
+    """Which joint coordinates are angles on whose whole turns a force depends (nc,)."""
     out, here = np.zeros(len(around.near), dtype=bool), around.here.felt
     for c in angles_of(around):
         windings = around.state.windings.copy()
@@ -153,8 +154,8 @@ def values_of(around: Vicinity) -> Floats:
 
 
 def at_stops(around: Vicinity, among: Collection[str] | None = None) -> Vicinity | None:
-    """The place put onto all stops that it is at, or those of them with some labels, which hold it;
-    None: it is at none."""
+    """The place held by all stops that it touches, or by those of them with given labels; None: it
+    touches none."""
     stops, here = around.layout.stops, values_of(around)
     away = abs(here[stops.what[:, STOP_COORDINATE]] - stops.numbers[:, BOUND])
     held = tuple(label for label, gap in zip(around.layout.labels, away, strict=True)

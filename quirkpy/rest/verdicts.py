@@ -1,11 +1,11 @@
-"""Whether the linear motion x'' + D x' + K x = 0 stays near x = 0, from matrices that are known to
-within some error.
+"""Stability of the linear motion x'' + D x' + K x = 0, from matrices with known errors.
 
-Energy decides first, where K is symmetric and D takes energy: a minimum stays one under any damping
-and any gyroscopic terms (the skew half of D); a maximum or a saddle is left where nothing is
-gyroscopic, or where damping reaches every motion (Kelvin, Tait and Chetaev).  Else the eigenvalues
-do.  Every number is compared with its own error, direction by direction, so that a slow motion is
-judged beside a fast one; what the errors leave open is marginal."""
+Energy decides first, where K is symmetric and D dissipates: a minimum is stable under any damping
+and any gyroscopic terms (the skew half of D); a maximum or a saddle is unstable where there are no
+gyroscopic terms, or where damping is pervasive (Kelvin, Tait and Chetaev). Otherwise the
+eigenvalues decide. Every number is compared with its own error, direction by direction, so that a
+slow motion is judged correctly beside a fast one; where the errors leave it open, the verdict is
+marginal."""
 
 from __future__ import annotations
 
@@ -21,25 +21,26 @@ from quirkpy.maths.constants import DEPENDENT, EPS, TINY
 from quirkpy.maths.differences import is_symmetric_within, unsure
 from quirkpy.maths.types import Bools, Floats
 
-#: What decides: every direction rises; one falls; one falls and turning holds it; one is level to
-#: within its error; without a potential, every motion dies out; one grows; one does neither to
-#: within its error.
+#: The ground of a verdict: every direction rises; one falls; one falls and gyroscopic terms
+#: stabilise it; one is level to within its error; without a potential, every motion dies out; one
+#: grows; one does neither to within its error.
 Ground: TypeAlias = Literal["rises", "falls", "turns", "level", "dies", "grows", "lasts"]
 
-#: Eigenvalues of a matrix of n rows are those of one that differs by n times this share of its
-#: norm.
+#: Backward error of computed eigenvalues, relative to the norm of the matrix and per row.
 EIGENVALUE_ROUNDING = 4.0 * EPS
-#: Nothing damps a motion where a damper would show that gives it this share of critical damping.
+#: A motion counts as undamped only where damping of this share of the critical one would be
+#: detected.
 SHOWS = 1e-6
-#: Where momentum is kept, a bend of the energy counts as none below this share of the largest.
+#: Where momentum is conserved, a curvature of the energy counts as zero below this share of the
+#: largest.
 ZERO_BEND = 1e-11
-#: How far down real rates of growth are looked for, as a share of the fastest.
+#: The smallest real rate of growth that is sought, as a share of the fastest rate.
 SLOWEST_GROWTH = 1e-60
 
 
 class Around(NamedTuple):
-    """K [1/s2] and D [1/s] over coordinates in which the mass matrix is one, and the error of each
-    number (f, f)."""
+    """K [1/s2] and D [1/s] over coordinates in which the mass matrix is the identity, and the error
+    of each number (f, f)."""
 
     stiffness: Floats
     damping: Floats
@@ -48,8 +49,8 @@ class Around(NamedTuple):
 
 
 class Spectrum(NamedTuple):
-    """Eigenvalues [1/s] with an imaginary part of at least zero, slowest first (m,); how far each
-    may be from the true one (m,); displacements along them (f, m)."""
+    """Eigenvalues [1/s] with non-negative imaginary part, slowest first (m,); bounds of their
+    errors (m,); displacements along them (f, m)."""
 
     values: Floats
     errors: Floats
@@ -57,18 +58,18 @@ class Spectrum(NamedTuple):
 
     @property
     def growing(self) -> Bools:
-        """Which grow for certain (m,)."""
+        """Which motions certainly grow (m,)."""
         return np.asarray(self.values.real > self.errors)
 
     @property
     def dying(self) -> Bools:
-        """Which die out for certain (m,)."""
+        """Which motions certainly die out (m,)."""
         return np.asarray(self.values.real < -self.errors)
 
 
 class Judgement(NamedTuple):
-    """What decides, and along which directions (f, k); what is in doubt there, and its error: a
-    stiffness [1/s2] or a rate [1/s]; the motions."""
+    """The ground of the verdict, and along which directions (f, k); the uncertain quantity there,
+    and its error: a stiffness [1/s2] or a rate [1/s]; the motions."""
 
     ground: Ground
     along: Floats
@@ -79,13 +80,13 @@ class Judgement(NamedTuple):
 
     @property
     def damped(self) -> bool:
-        """Whether every motion dies out for certain: by its rate, or, around a minimum of energy,
-        as dampers take energy from all that can move."""
+        """Whether every motion certainly dies out: by its rate, or, around a minimum of energy,
+        because damping is pervasive."""
         return self.braked or bool(self.motions.dying.all())
 
     def undamped(self, around: Around, k: int) -> bool:
-        """Whether nothing takes energy along motion k: what dampers do there is none, and known so
-        well that a share of its frequency would show."""
+        """Whether motion k is not damped at all: its damping is zero, with an error so small that a
+        share of its frequency would be detected."""
         along = self.motions.along[:, k]
         along = along / max(float(np.linalg.norm(along)), TINY)
         bend, taken = (
@@ -97,10 +98,11 @@ class Judgement(NamedTuple):
 
 
 def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Judgement:
-    """What becomes of the motion beside the directions along which equilibria go on.
+    """The stability of the motion in the complement of the directions along which equilibria
+    continue.
 
-    neutral (n, f) and the others, rest (f - n, f): rows of length one at right angles.  momenta:
-    rows of what (x, x') changes of momenta that are kept (k, 2 f)."""
+    neutral (n, f) and the others, rest (f - n, f): orthonormal rows. momenta: derivatives of the
+    conserved momenta with respect to (x, x') (k, 2 f)."""
     kept = np.concatenate([momenta[:, : len(rest.T)] @ rest.T, momenta[:, len(rest.T) :]], axis=1)
     span = _null_space(kept)
     found = motions(around, rest, span, len(neutral))
@@ -127,7 +129,7 @@ def judge(around: Around, neutral: Floats, rest: Floats, momenta: Floats) -> Jud
 
 
 def _by_rates(found: Spectrum) -> Judgement:
-    """Without a potential: stable if all motions die out."""
+    """The verdict without a potential: stable if all motions die out."""
     growing, lasting = found.growing, ~found.dying
     which = growing if growing.any() else lasting
     if not which.any():
@@ -139,8 +141,8 @@ def _by_rates(found: Spectrum) -> Judgement:
 
 # --- what kind of forces there are ----------------------------------------------------------------
 def _symmetric(around: Around, rest: Floats) -> bool:
-    """Whether forces have a potential: K is symmetric, but for its error and a small share of what
-    is as stiff."""
+    """Whether forces have a potential: K is symmetric to within its error and a small share of
+    comparable stiffnesses."""
     return is_symmetric_within(
         rest @ around.stiffness @ rest.T, abs(rest) @ around.stiffness_error @ abs(rest).T
     )
@@ -163,7 +165,7 @@ def _damps_all(around: Around) -> bool:
 
 
 def _gyroscopic(around: Around) -> bool:
-    """Whether D has a skew half that counts."""
+    """Whether D has a significant skew half."""
     skew = abs(around.damping - around.damping.T)
     return bool((skew > around.damping_error + around.damping_error.T).any())
 
@@ -171,8 +173,8 @@ def _gyroscopic(around: Around) -> bool:
 def _energies(
     around: Around, rest: Floats, span: Floats, confined: bool
 ) -> tuple[Floats, Floats, Floats]:
-    """Bends of the energy [1/s2] (m,), their errors (m,), and directions (f, m); where momentum is
-    kept, those of the energy of motion as well."""
+    """Curvatures of the energy [1/s2] (m,), their errors (m,), and directions (f, m); where
+    momentum is conserved, those of the augmented energy of motion as well."""
     K = rest @ around.stiffness @ rest.T
     if not confined:
         values, axes = eigen(0.5 * (K + K.T))
@@ -196,7 +198,7 @@ def _energies(
 
 # --- eigenvalues ----------------------------------------------------------------------------------
 def _null_space(kept: Floats) -> Floats:
-    """A basis of what changes no row (n, k), as columns."""
+    """A basis of the null space of some rows (n, k), as columns."""
     if not len(kept):
         return np.eye(kept.shape[1])
     _, sigma, Vt = np.linalg.svd(kept)
@@ -204,11 +206,11 @@ def _null_space(kept: Floats) -> Floats:
 
 
 def motions(around: Around, rest: Floats, span: Floats | None = None, excused: int = 0) -> Spectrum:
-    """Motions with displacements along some rows of length one at right angles (n, f), confined to
-    a span of (x, x') where momenta are kept (n + f, k).
+    """Motions with displacements in the span of orthonormal rows (n, f), restricted to a subspace
+    of (x, x') where momenta are conserved (n + f, k).
 
-    Of motions that do not change at all as many are left out as are excused for neutral directions,
-    which may drift: those that displace least beside them."""
+    Of the motions with eigenvalue zero, one is left out for each excused neutral direction, which
+    may drift: those with the least displacement in the other directions."""
     n, f = rest.shape
     span = np.eye(n + f) if span is None else span
     flow, error = np.zeros((n + f, n + f)), np.zeros((n + f, n + f))
@@ -231,7 +233,7 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     drifting = steady[np.argsort(np.linalg.norm(displaced[:, steady], axis=0), kind="stable")][
         :excused
     ]
-    displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # along what is neutral as well
+    displaced[:, ~lasts] = rates[:, ~lasts] / values[~lasts]  # with neutral components
     listed = [k for k, s in enumerate(values) if s.imag >= 0.0 and k not in drifting]
     return _sort_motions(values[listed], errors[listed], displaced[:, listed])
 
@@ -245,9 +247,9 @@ def _sort_motions(values: Floats, errors: Floats, along: Floats) -> Spectrum:
 
 
 def _with_growth(around: Around, rest: Floats, found: Spectrum, falling: int) -> Spectrum:
-    """Motions where nothing is gyroscopic, of which as many grow as there are directions that
-    fall, at real rates: these are looked for one by one, for rounding of faster ones may hide
-    them."""
+    """Motions without gyroscopic terms, of which as many grow, at real rates, as there are
+    directions of negative curvature: these rates are computed one by one, as rounding of faster
+    ones may hide them."""
     if _gyroscopic(around):
         return found
     onto = rest.T @ rest
@@ -273,6 +275,6 @@ def _lowest_eigenvalue(rate: float, K: Floats, D: Floats, k: int) -> tuple[float
 
 
 def _lowest(power: float, K: Floats, D: Floats, k: int) -> float:
-    """The k-th lowest eigenvalue of K + s D + s^2 at s = e^power; it is zero at a rate of
+    """The k-th lowest eigenvalue of K + s D + s^2 at s = e^power; it is zero where s is a rate of
     growth."""
     return _lowest_eigenvalue(math.exp(power), K, D, k)[0]

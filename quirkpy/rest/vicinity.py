@@ -1,15 +1,15 @@
-"""`Vicinity`: the states around one, in coordinates of their own, and how forces change among them.
+"""`Vicinity`: the states around a given one, in local coordinates, and derivatives of forces.
 
-A state near x is reached by a displacement along the constraints, Z xi, put back onto the joints;
-it moves by Z eta.  Z has columns that are orthogonal and of length one in the metric of kinetic
-energy, so that xi and eta have the units m kg^(1/2) and m/s kg^(1/2), whatever they move, and
+A state near x is given by a displacement along the constraints, Z xi, projected onto the joints;
+its velocity is Z eta. The columns of Z are orthonormal in the metric of kinetic energy, so that xi
+and eta have the units m kg^(1/2) and m/s kg^(1/2), for translations and rotations alike, and
 
     xi'' = g - K xi - D xi',    g = Z' M a,  K = -Z' M da/dxi,  D = -Z' M da/deta
 
-where a are the accelerations of the constrained system, as someone feels them who is carried along
-with the whole.  The forces of the joints turn with xi, so K is the second variation of energy on
-the constraints, Z' (Hess U - sum lambda_i Hess phi_i) Z for rows with J' lambda as their force:
-curvature included, redundant rows or not."""
+where a are the accelerations of the constrained system relative to the rigid motion of the whole,
+in axes that move with it. The constraint forces turn with xi, so K is the second variation of
+energy on the constraints, Z' (Hess U - sum lambda_i Hess phi_i) Z for rows with J' lambda as their
+force: it contains the curvature of the constraints, whether rows are redundant or not."""
 
 from __future__ import annotations
 
@@ -64,20 +64,21 @@ from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.snapshot import state_at
 from quirkpy.rest.jumps import Jumps
 
-#: How far a probe moves any body [m], [rad].  Truncation of eighth order and rounding both stay
-#: near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
+#: The largest displacement of a body by a probe [m], [rad]. Truncation of eighth order and rounding
+#: both stay near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
 PROBE_LENGTH, TURNED = 1e-4, 2e-3
-#: A pose is near a singular one where the smallest singular value that counts is below this; then
-#: probes move less, down to this share, below which rounding spoils more than they gain.
+#: A pose is near a singular one where the smallest non-zero singular value is below this; then
+#: probes are shorter, down to this share, below which rounding increases faster than truncation
+#: decreases.
 NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
-SEGMENTS = 4  # pieces of a way over which work is summed
-#: Ratio of stiffnesses below which coordinates are aligned with their directions; rounds of that.
+SEGMENTS = 4  # intervals over which work is integrated
+#: Ratio of stiffnesses below which the basis is aligned with them; number of rounds.
 WIDE, GOES = 1e-8, 3
 
 
 class Answers(NamedTuple):
-    """What states answer, on their joints (k, nb, STATE_WIDTH): accelerations felt beside the whole
-    (k, nb, 6), and potential energies (k,)."""
+    """Accelerations of states on their joints (k, nb, STATE_WIDTH), relative to the rigid motion of
+    the whole (k, nb, 6), and potential energies (k,)."""
 
     rows: Floats
     felt: Floats
@@ -85,25 +86,25 @@ class Answers(NamedTuple):
 
 
 class Vicinity:
-    """Around one state of a selection.  whole: what the bodies are carried along with, where that
-    is known already."""
+    """The neighbourhood of one state of a selection. whole: the rigid motion of the whole system,
+    where it is known already."""
 
     def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
         self.clusters, self.state = clusters, state
         self.parts: tuple[Floats, Floats] | None = (
-            None  # what is neutral and what is not, once that is known
+            None  # neutral and other directions, once they are known
         )
         self.entry: Entry = clusters.enter(state, projecting=True)
         self.layout = self.entry.layout
         self.rows = self.entry.rows
-        # Rows may have an angle of half a turn the other way round; and at half a turn from these
-        # an angle would jump as the state is displaced
+        # Rows may represent an angle of half a turn with either sign; near half a turn an angle
+        # would jump as the state is displaced
         self.near = angles_of(state.instant())
         self.near = self._angles
         self.whole = self._whole() if whole is None else whole
 
     def _prepare(self, engine: Engine) -> None:
-        """Tell an engine the angles and the stops that hold."""
+        """Give an engine the angles and the active stops of the state."""
         engine.turn_to(self.near)
         engine.hold(self.state.held)
         if engine.states.tail:
@@ -116,7 +117,7 @@ class Vicinity:
 
     @cached_property
     def at(self) -> Instant:
-        """The state as the kernels of rows and loads take it."""
+        """The state as an argument of the kernels of rows and loads."""
         rows, s = self.rows, self.state
         r, q, v, omega = (some.copy() for some in quantities_of(rows))
         return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held, s.further)
@@ -128,8 +129,8 @@ class Vicinity:
 
     @cached_property
     def basis(self) -> Floats:
-        """Z: displacements that the joints allow, beside those of the whole that change nothing (f,
-        nb, 6)."""
+        """Z: displacements that the joints allow, without those rigid motions of the whole that
+        change nothing (f, nb, 6)."""
         return np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[1], self._free)
 
     @cached_property
@@ -140,17 +141,17 @@ class Vicinity:
 
     @cached_property
     def carried(self) -> Floats:
-        """Displacements as a whole that change nothing (k, nb, 6)."""
+        """Rigid motions of the whole that change nothing (k, nb, 6)."""
         return self.whole.directions(self.rows)
 
     @cached_property
     def _free(self) -> Floats:
-        """M^(1/2) Z, whose rows are of length one and at right angles (f, nb, 6)."""
+        """M^(1/2) Z, with orthonormal rows (f, nb, 6)."""
         return self._align_basis(self._span)
 
     @cached_property
     def _span(self) -> Floats:
-        """Rows of the same span, as they are found (f, nb, 6)."""
+        """An orthonormal basis of that span, before alignment (f, nb, 6)."""
         n = len(self.rows)
         root, parts = equation.mass_roots(self.at)[0], self.decomposition
         taken, carried = parts.Vt[: parts.rank], self.carried
@@ -163,8 +164,8 @@ class Vicinity:
         return with_signs(by_body(full[:, len(taken) :].T))
 
     def _align_basis(self, free: Floats) -> Floats:
-        """Free directions (f, nb, 6) or, where rounding of stiff ones hides soft ones, others of
-        that space along either: forces of a stiff one then hardly show in a soft one."""
+        """Free directions (f, nb, 6); where rounding in stiff ones hides soft ones, a basis aligned
+        with both, in which a stiff direction has little effect on a soft one."""
         level = math.inf
         for _ in range(GOES if len(free) else 0):
             around = self._copy()
@@ -189,31 +190,31 @@ class Vicinity:
 
     @cached_property
     def lengths(self) -> Floats:
-        """How far along each coordinate a metre or a radian of every body leads, at most [m kg^1/2]
-        (f,)."""
+        """The largest change of each coordinate if all bodies move by a metre or a radian [m
+        kg^1/2] (f,)."""
         return np.asarray(np.linalg.norm(self.covectors, axis=1))
 
     @property
     def freedoms(self) -> int:
-        """How many coordinates there are."""
+        """The number of coordinates."""
         return len(self._span)
 
     # --- states around ----------------------------------------------------------------------------
     def states_at(self, xi: Floats, eta: Floats | None = None) -> Floats:
-        """States (k, nb, STATE_WIDTH) at coordinates xi (k, f), moving by eta beside the whole,
-        near the joints."""
+        """States (k, nb, STATE_WIDTH) near the joints at coordinates xi (k, f), with velocities eta
+        relative to the rigid motion of the whole."""
         return self.displace_bodies(np.einsum("kf,fni->kni", xi, self.basis), eta)
 
     @cached_property
     def carried_state(self) -> Floats:
-        """The state, moving as the whole does and no further (n, STATE_WIDTH)."""
+        """The state with the velocities of the rigid motion of the whole alone (n, STATE_WIDTH)."""
         out = self.rows.copy()
         speeds_of(out)[:] = self.whole.field(out)
         return out
 
     def displace_bodies(self, displacement: Floats, eta: Floats | None = None) -> Floats:
         """States (k, nb, STATE_WIDTH) displaced by (k, nb, 6), in N and by rotation vectors in body
-        axes, moving by eta beside the whole."""
+        axes, with velocities eta relative to the rigid motion of the whole."""
         out, whole = np.empty((len(displacement), *self.rows.shape)), self.whole
         moved = np.ascontiguousarray(displacement)
         displace_bodies(self.rows, moved, whole.centre, whole.velocity, whole.turning, out)
@@ -222,14 +223,14 @@ class Vicinity:
         return out
 
     def states_on_screw(self, xi: Floats, lengths: Floats) -> Floats:
-        """States (k, nb, STATE_WIDTH) in which every body has gone on for a while on the screw on
-        which a displacement xi begins to move it: lengths of the way (k,), in units of xi."""
+        """States (k, nb, STATE_WIDTH) with every body displaced along the screw of its velocity
+        under a displacement xi: lengths of the path (k,), in units of xi."""
         out = on_screws(self.rows, np.einsum("f,fni->ni", xi, self.basis), lengths)
         speeds_of(out)[:] = self.whole.field(out)
         return out
 
     def answers(self, rows: Floats) -> Answers:
-        """Put states (k, nb, STATE_WIDTH) onto the joints; ask for accelerations and energies."""
+        """Project states (k, nb, STATE_WIDTH) onto the joints; give accelerations and energies."""
         k = len(rows)
         states = with_ledger(rows)
         accelerations, energies = zero_vectors(k, rows.shape[1]), np.empty(k)
@@ -252,15 +253,15 @@ class Vicinity:
         return self.reduce(displacement_between(np.broadcast_to(self.rows, states.shape), states))
 
     def coordinates_of(self, other: Vicinity, xi: Floats) -> Floats:
-        """The direction along these coordinates nearest to one along those of a neighbour, of the
-        same length."""
+        """The direction in these coordinates that is nearest to a given one in those of a
+        neighbour, with the same length."""
         moved = np.einsum("f,fni->ni", xi, other.basis)
         mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), TINY)))
 
     @cached_property
     def spin_directions(self) -> Floats:
-        """Coordinates of the turns about the axes about which the whole turns freely (m, f)."""
+        """Coordinates of rotations about the axes about which the whole turns freely (m, f)."""
         islands = np.unique(self.whole.islands)
         fields = [self.whole.displacement_of_spin(self.rows, k) for k in islands]
         return self.reduce(
@@ -272,33 +273,33 @@ class Vicinity:
     # --- forces and their slopes ------------------------------------------------------------------
     @cached_property
     def asked(self) -> Answers:
-        """The state itself, moving as the whole does and no further, and those of `probes` (1 + 8
-        f, ...)."""
+        """Answers of the state, with the velocity of the rigid motion of the whole alone, followed
+        by those of `probes` (1 + 8 f, ...)."""
         return self.answers(
             self.displace_bodies(np.concatenate([zero_vectors(1, len(self.rows)), self._steps]))
         )
 
     @cached_property
     def here(self) -> Answers:
-        """The state itself (1, ...), also where nobody has asked for the others yet."""
+        """Answers of the state itself (1, ...), without computing the probes."""
         if "asked" in self.__dict__:
             return Answers(*[array[:1] for array in self.asked])
         return self.answers(self.carried_state[None].copy())
 
     @cached_property
     def probes(self) -> Answers:
-        """States at the places of the differences along every coordinate, one coordinate after the
+        """Answers at the nodes of the differences along every coordinate, one coordinate after the
         other (8 f, ...)."""
         return Answers(*[array[1:] for array in self.asked])
 
     @cached_property
     def pulled(self) -> Floats:
-        """What pulls along each coordinate at all of these (8 f, f)."""
+        """The generalized force along each coordinate at all probes (8 f, f)."""
         return self.reduce(self.probes.felt)
 
     @cached_property
     def pull(self) -> Floats:
-        """g: what pulls along each coordinate (f,)."""
+        """g: the generalized force along each coordinate (f,)."""
         return self.reduce(self.here.felt)[0]
 
     @property
@@ -308,9 +309,9 @@ class Vicinity:
 
     @cached_property
     def loading(self) -> float:
-        """The largest acceleration that the loads would give a body without joints, and the turning
-        of the whole one that is carried along [m/s2], [rad/s2]; bodies that are locked together
-        count one by one, since what cancels within a cluster leaves its rounding."""
+        """The largest acceleration that the loads would give a body without joints, and that the
+        rotation of the whole gives one that moves with it [m/s2], [rad/s2]; bodies that are locked
+        together count one by one, since loads that cancel within a cluster leave rounding."""
         at = self.at if self.entry.merger is None else self.state.instant(self.clusters.selection)
         _, back = equation.mass_roots(at)
         free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(at))
@@ -320,9 +321,9 @@ class Vicinity:
 
     @cached_property
     def reach(self) -> Floats:
-        """The step of each coordinate that moves no body by more than a probe may (f,); less where
-        a singular pose is near, around which the joints bend in as little as their smallest
-        singular value."""
+        """The step of each coordinate that moves no body by more than the length of a probe (f,);
+        less near a singular pose, where the radius of curvature of the constraints is comparable to
+        their smallest singular value."""
         parts = self.decomposition
         near = min(1.0, max(SHORTEST_PROBE, parts.smallest / NEAR_SINGULAR))
         squares = halves_of(self.basis * self.basis).sum(axis=-1)
@@ -331,12 +332,12 @@ class Vicinity:
 
     @cached_property
     def size(self) -> float:
-        """What a metre is among bodies of some size [m]."""
+        """The unit of length for bodies of this size [m]."""
         return metre(self.layout.selection, self.rows)
 
     @cached_property
     def pace(self) -> float:
-        """What a second's rate is among motions of some rates [1/s]."""
+        """The unit of rates for these motions [1/s]."""
         return per_second(self.stiffness.values)
 
     @cached_property
@@ -346,8 +347,8 @@ class Vicinity:
 
     @cached_property
     def stiffness_error(self) -> Floats:
-        """How far each number of K may be from the true one at the equilibrium next to here [1/s2]
-        (f, f): what still pulls there would turn with the bodies."""
+        """Error bounds of K at the equilibrium nearest to this state [1/s2] (f, f): the remaining
+        forces would turn with the bodies."""
         swept = np.sqrt(
             (self.basis.reshape(self.freedoms, 2 * len(self.rows), 3) ** 2)
             .sum(axis=2)
@@ -358,16 +359,16 @@ class Vicinity:
 
     @cached_property
     def stiffness_error_here(self) -> Floats:
-        """How far each number of K may be from the true one at this very state [1/s2] (f, f)."""
+        """Error bounds of K at this very state [1/s2] (f, f)."""
         return self._error(self.stiffness, -self.pulled)
 
     @cached_property
     def damping_error(self) -> Floats:
-        """How far each number of D may be from the true one [1/s] (f, f)."""
+        """Error bounds of D [1/s] (f, f)."""
         return self._error(self.damping, -self.reduce(self.moving.felt), self.pace * self.reach)
 
     def _error(self, slopes: Slopes, values: Floats, reach: Floats | None = None) -> Floats:
-        """From what differences show, and from the rounding of what they are taken of."""
+        """Error bounds from the truncation of the differences and the rounding of their values."""
         sizes = EPS * np.linalg.norm(self.by_place(values), axis=2).max(axis=1)
         shown = abs(slopes.doubt) + slopes.noise
         step = self.reach if reach is None else reach
@@ -375,13 +376,13 @@ class Vicinity:
 
     @cached_property
     def jumps(self) -> Jumps:
-        """Where forces change otherwise one way than the other."""
+        """The discontinuities of the stiffness around the state."""
         return Jumps(self)
 
     @cached_property
     def rounding(self) -> Floats:
-        """What the rounding of poses, and of loads that cancel, makes pull along each coordinate
-        (f,)."""
+        """The generalized forces that rounding of poses, and of loads that cancel, can produce
+        along each coordinate (f,)."""
         weights = halves_of(by_body(self.covectors))
         places = (positions_of(self.rows) ** 2).sum(axis=1)
         shaken = np.sqrt(
@@ -392,8 +393,8 @@ class Vicinity:
 
     @cached_property
     def symmetric(self) -> bool:
-        """Whether K is symmetric but for its error and a share of what is alike stiff: forces have
-        a potential."""
+        """Whether K is symmetric to within its error and a share of comparable stiffnesses: forces
+        have a potential."""
         return is_symmetric_within(self.stiffness.values, self.stiffness_error)
 
     @cached_property
@@ -412,8 +413,8 @@ class Vicinity:
 
     @cached_property
     def wide(self) -> bool:
-        """Whether some directions are so much softer than others that they must be told from these
-        one by one."""
+        """Whether some directions are so much softer than others that their stiffnesses must be
+        determined one by one."""
         sigma = self._singular[1]
         return bool(len(sigma)) and bool(sigma[-1] <= WIDE * sigma[0])
 
@@ -448,20 +449,20 @@ class Vicinity:
 
     @cached_property
     def moving(self) -> Answers:
-        """The state moving at the places of the differences along every coordinate (8 f, ...)."""
+        """Answers of the state with velocities at all nodes of the differences (8 f, ...)."""
         states = np.repeat(self.carried_state[None], len(self._steps), axis=0)
         speeds_of(states)[:] += self.pace * self._steps
         return self.answers(states)
 
     @cached_property
     def damping(self) -> Slopes:
-        """D [1/s]; its skew half turns motion without taking energy."""
+        """D [1/s]; its skew half, the gyroscopic terms, does no work."""
         return self._slopes(-self.reduce(self.moving.felt), self.pace * self.reach)
 
     @cached_property
     def momentum_rows(self) -> Floats:
-        """What (xi, eta) changes of the angular momentum of groups that turn and that nothing
-        outside turns (3 each, 2 f)."""
+        """Derivatives with respect to (xi, eta) of the angular momentum of groups that turn and on
+        which no external moment acts (3 each, 2 f)."""
         tables, out = self.layout.selection.tables, []
         stored = stored_momentum(self.layout.selection, self.state.t)
         for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
@@ -476,24 +477,24 @@ class Vicinity:
         return np.concatenate(out) if out else np.zeros((0, 2 * self.freedoms))
 
     def slopes_of(self, values: Floats) -> Floats:
-        """Derivatives of anything (8 f, m) that was computed at the places of `probes` (m, f)."""
+        """Derivatives of values (8 f, m) that were computed at the nodes of `probes` (m, f)."""
         return np.asarray(np.einsum("p,fpm->mf", EIGHTH, self.by_place(values)) / self.reach)
 
     @cached_property
     def _steps(self) -> Floats:
-        """The displacements, or velocities, at all places of the differences (8 f, n, 6)."""
+        """The displacements, or velocities, at all nodes of the differences (8 f, n, 6)."""
         unit = self.reach[:, None, None] * self.basis
         each = np.asarray(PLACES[:, None, None] * unit[:, None])
         return each.reshape(len(PLACES) * len(unit), *unit.shape[1:])
 
     def _copy(self) -> Vicinity:
-        """This vicinity again, to be changed."""
+        """A copy of this vicinity, to be changed."""
         other = Vicinity.__new__(Vicinity)
         other.__dict__.update(self.__dict__)
         return other
 
     def nearer(self, share: float) -> Vicinity:
-        """Around the same state in the same coordinates, with probes so much shorter."""
+        """This state in unchanged coordinates, with probes shortened by a factor."""
         other = self._copy()
         for name in ("asked", "probes", "pulled", "stiffness", "jumps", "_steps"):
             other.__dict__.pop(name, None)
@@ -501,7 +502,7 @@ class Vicinity:
         return other
 
     def by_place(self, values: Floats) -> Floats:
-        """Numbers at the places of differences (8 f, m), coordinate by coordinate (f, 8, m)."""
+        """Values at the nodes of differences (8 f, m), by coordinate (f, 8, m)."""
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
     def _slopes(self, values: Floats, reach: Floats | None = None) -> Slopes:
@@ -509,8 +510,8 @@ class Vicinity:
 
     # --- back to states ---------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:
-        """A state of the system from rows (nb, STATE_WIDTH); angles stay next to those of this
-        state."""
+        """A state of the system from rows (nb, STATE_WIDTH); angles are chosen within half a turn
+        of those of this state."""
         s, time = self.state, self.state.t if t is None else t
         every = self.entry.expand(with_ledger(rows))
         made = state_at(s, time, every, self.near, s.held, further=s.further, controls=s.controls)
@@ -518,19 +519,19 @@ class Vicinity:
 
     @cached_property
     def _angles(self) -> Floats:
-        """Coordinates here, next to which those of states around are taken."""
+        """Joint coordinates here, the reference for angles of neighbouring states."""
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
     def shapes(self, directions: Floats) -> Floats:
-        """Velocities of all bodies, in N and body axes, as motions along coordinates (k, f) have
-        them (k, n, 6)."""
+        """Velocities of all bodies, in N and body axes, for unit rates along given coordinates (k,
+        f) (k, n, 6)."""
         still = np.repeat(self.rows[None], len(directions), axis=0)
         speeds_of(still)[:] = np.einsum("kf,fni->kni", directions, self.basis)
         return np.asarray(speeds_of(bodies_of(self.entry.expand(with_ledger(still)))))
 
     def along(self, shape: Floats) -> Floats:
-        """Coordinates (f,) of the motion with such velocities of bodies (n, 6), in N and body
-        axes.  Directions are handed on as shapes, for coordinates mean nothing where a basis is
-        made anew."""
+        """Coordinates (f,) of the motion with given velocities of bodies (n, 6), in N and body
+        axes. Directions are passed on as velocities, since coordinates refer to one particular
+        basis."""
         moving = state_rows(self.state.r, self.state.q, linear_of(shape), angular_of(shape))
         return np.asarray(self.covectors @ speeds_of(self.entry.contract(moving)).reshape(-1))

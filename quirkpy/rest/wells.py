@@ -1,4 +1,4 @@
-"""Wells: the equilibrium at which a state lies, and what of its motion is left there."""
+"""Wells: the equilibrium near a state, and the energy of the motion around it."""
 
 from __future__ import annotations
 
@@ -24,19 +24,21 @@ from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknow
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables import Selection
 
-#: So often at most a polished pose is given the turning that its momentum has there.
+#: Largest number of times that an equilibrium is recomputed with the rotation that keeps the
+#: angular momentum.
 TURNS_ANEW = 30
-#: A motion along neutral directions is waited for until it will end within this way [m], [rad],
-#: which then is added; a damping of them below this share of the largest counts as none.
+#: A motion along neutral directions is simulated until its remaining distance is within this [m],
+#: [rad], which is then added; a damping of neutral motions below this share of the largest counts
+#: as zero.
 COASTING, BRAKED = 1e-3, 1e-6
-#: How far beyond what its energy reaches a minimum must hold, and how much of its quadratic walls
-#: must stand there.
+#: The energy, as a multiple of what is left, up to which a minimum must have walls; and the least
+#: height of these walls relative to the quadratic approximation.
 ENERGY_REACH, WALL = 2.0, 0.5
 
 
 def standstill(selection: Selection, speed: float = AT_REST) -> float:
-    """The kinetic energy [J] of bodies that all move as slowly as one at rest may [m/s],
-    [rad/s]."""
+    """The kinetic energy [J] of the bodies if all move at the largest speed that counts as rest
+    [m/s], [rad/s]."""
     tables = selection.tables
     return (
         0.5
@@ -56,8 +58,8 @@ class Well(NamedTuple):
     kinks: Kinks | None = None
 
     def bends(self, xi: Floats) -> Floats:
-        """Twice what the bend of the well alone says of the potential energy at coordinates (k, f)
-        [J]; where it is a saddle, along directions that fall as along those that rise."""
+        """Twice the quadratic approximation of the potential energy at coordinates (k, f) [J]; at a
+        saddle, with the absolute values of the stiffness."""
         plain = np.asarray((xi @ self.along) ** 2 @ abs(self.stiffness))
         if self.kinks is None:
             return plain
@@ -65,29 +67,29 @@ class Well(NamedTuple):
         return np.asarray(abs(plain + (reached * abs(reached)) @ self.kinks.jumps))
 
     def energies(self, states: Floats) -> Floats:
-        """What the bend of the well alone says of the potential energy of states (k, n,
-        STATE_WIDTH) near by [J]."""
+        """The quadratic approximation of the potential energy of states (k, n, STATE_WIDTH) near by
+        [J]."""
         return 0.5 * self.bends(self.around.coordinates(states))
 
     def energy_of(self, size: float) -> float:
-        """What the bend says of a way along each direction that moves no body by more than a size
-        [m], [rad] [J]."""
+        """The quadratic approximation of the energy of a displacement along each direction that
+        moves no body by more than a size [m], [rad] [J]."""
         sizes = np.array([size_of(self.around, along) for along in self.along.T])
         return float(0.5 * ((size / sizes) ** 2 * abs(self.stiffness)).sum()) if len(sizes) else 0.0
 
     def equilibrium_at(self, t: float) -> Equilibrium:
-        """What was found, at the time [s] at which the run came there: the whole is carried back to
-        where it was."""
+        """The equilibrium at the time [s] at which the run reached it: the rigid motion of the
+        whole is undone."""
         if self.around.whole.rests:
             return dataclasses.replace(self.found, state=self.found.state.changed(t=t))
         rows = self.around.whole.carry(self.around.here.rows[0], t - self.around.state.t)
         return dataclasses.replace(self.found, state=self.around.state_of(rows, t))
 
     def has_walls(self, left: float) -> bool:
-        """Whether energy rises nearly as the bend says, as far as some energy [J] reaches and
-        further.
+        """Whether the energy rises nearly as in the quadratic approximation, up to some energy [J]
+        and beyond.
 
-        Loads without a potential have no such walls; there the linearisation alone speaks.
+        Loads without a potential have no such walls; there the linearisation alone decides.
         """
         still = left <= standstill(self.around.layout.selection)  # rounding
         if still or not self.around.symmetric:
@@ -102,15 +104,15 @@ class Well(NamedTuple):
 
 
 def well_around(system: System, state: State) -> Well | None:
-    """The well, or the saddle, at which a state lies, if Newton's method finds one there; what
-    turns keeps its angular momentum, and so turns faster or slower there."""
+    """The well, or the saddle, near a state, if Newton's method finds one; a rotating system keeps
+    its angular momentum, and so changes its speed of rotation."""
     start, before = release_stops(system.clusters, state), math.inf
     around = start
     for _ in range(TURNS_ANEW):
         rows, moved, settled = newton(around)
         if not settled and around is start:
             return None
-        if not settled or moved >= before:  # down to rounding
+        if not settled or moved >= before:  # converged to rounding
             break
         before = moved
         whole = around.whole.keeping(around.layout.selection, around.state.t, start.rows, rows)
@@ -119,7 +121,7 @@ def well_around(system: System, state: State) -> Well | None:
             break
     if around.whole.turning.any():
         around = polish(around).around
-    elif around.wide:  # what pulls along soft directions is told on the spot alone
+    elif around.wide:  # forces along soft directions are only known at the point itself
         polished = polish(around)
         if not polished.settled:
             return None
@@ -133,9 +135,9 @@ def well_around(system: System, state: State) -> Well | None:
 
 
 def coast(around: Vicinity, start: Vicinity) -> Vicinity | None:
-    """The well where damping alone will have stopped a state along its neutral directions N:
-    nothing pulls there, and N (eta + D xi) stays what it is until eta is zero.  None where that is
-    far, or beyond a stop."""
+    """The well where damping alone will have stopped a state along its neutral directions N: no
+    force acts there, and N (eta + D xi) is constant until eta is zero. None where that is far, or
+    beyond a stop."""
     if not around.freedoms or around.whole.turning.any() or forms_at(around) is not None:
         return around
     neutral = split_directions(around).neutral
@@ -158,7 +160,7 @@ def coast(around: Vicinity, start: Vicinity) -> Vicinity | None:
 
 
 def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) -> Vicinity:
-    """The vicinity of a state, without the stops on which nothing presses: it may leave them."""
+    """The vicinity of a state, without the stops that are not pressed on, which it may leave."""
     around = Vicinity(clusters, state, whole)
     for label in (label for label in state.held if label not in around.layout.latches):
         others = tuple(other for other in around.state.held if other != label)
@@ -169,7 +171,7 @@ def release_stops(clusters: Clusters, state: State, whole: Whole | None = None) 
 
 
 def at_standstill(whole: Whole, rows: Floats) -> Floats:
-    """A state of the whole's motion and none beside it."""
+    """A state with the velocities of the rigid motion of the whole alone."""
     out = rows.copy()
     speeds_of(out)[:] = whole.field(rows)
     return out

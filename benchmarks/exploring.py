@@ -38,10 +38,9 @@ def measure(quick: bool) -> Measured:
             figures |= {"explored in [s]": together, "explored by two": alone / together}
     heads = ["all selections", "nodes", "edges", *KINDS, "neither", "1 worker [s]", "2 workers [s]"]
     remark = (
-        "Every pair of faces in range free, locked or hinged about either edge, under springs that "
-        "open and that shut "
-        "(demos/lattice.py). Neither: runs that failed or never settled. With two workers the "
-        "start of the processes "
-        "counts; their graphs are those of one, to the bit."
+        "Every pair of faces in range free, locked or hinged about either edge, under springs "
+        "that open and springs that shut (demos/lattice.py). Neither: runs that failed or never "
+        "settled. With two workers the start of the processes is included; their graphs are those "
+        "of one worker, to the bit."
     )
     return Measured([Sheet("Exploring", heads, rows, [remark])], figures)

@@ -183,10 +183,8 @@ def _shares(runs: int, figures: dict[str, float]) -> Sheet:
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
     remark = (
         f"{runs} runs of demos/imaging_mission.py, which answer for {len(graph.edges)} choices: "
-        f"{kinds}. Processor "
-        "time. To simulate is also to set up the equations of what moves, to find the faces on "
-        "which a start presses, "
-        "and to let sensors take hold."
+        f"{kinds}. Processor time. Simulating includes setting up the equations of motion, finding "
+        "the faces that carry a load at the start, and capturing bodies at their sensors."
     )
     return Sheet("Exploring: four modules", ["part", "a run [ms]", "share"], rows, [remark])
 
@@ -255,17 +253,13 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
         ]
     )
     remark = (
-        f"What {runs - SHARED} more runs take beyond the first {SHARED}, with a journal: the start "
-        "of the workers, "
-        "which import everything, does not count. By the processors: twice the processor time of "
-        "one worker over that "
-        "of all processes with two. That is judged, for a busy machine cannot show the other; it "
-        "leaves out what "
-        "workers wait. By hand every stretch of these runs is selected, or made where joints take "
-        "hold, and settled "
-        "from where it began: run by run, in turns with the exploration, which also judges, "
-        "identifies and keeps, and "
-        "answers for further choices."
+        f"Times of {runs - SHARED} more runs beyond the first {SHARED}, with a journal: the start "
+        "of the workers, which import everything, is not included. By the processors: twice the "
+        "processor time of one worker over that of all processes with two. The target refers to "
+        "this ratio, because wall times are not meaningful on a busy machine; it excludes the "
+        "waiting time of workers. By hand every piece of these runs is selected, or made where "
+        "joints capture bodies, and settled from its initial state: run by run, in turns with the "
+        "exploration, which also judges, identifies and stores, and answers for further choices."
     )
     return Sheet("Exploring: workers", ["what", "measured", "note"], rows, [remark])
 

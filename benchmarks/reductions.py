@@ -28,9 +28,9 @@ ORBIT = [
     "processor time [s]",
 ]
 TWO = (
-    "Two modules may stand for each other, the bus is fixed; one hinge moves at a time. Half the "
-    "processor time, the "
-    "start of both workers included, is what it takes where nothing else runs; that is judged."
+    "Two modules are interchangeable, the bus is fixed; one hinge moves at a time. Half the "
+    "processor time, the start of both workers included, is the time on an otherwise idle "
+    "machine; the target refers to it."
 )
 
 
@@ -142,14 +142,11 @@ def measure(quick: bool) -> Measured:
         figures[f"edges per run, {name}"] = float(rows[-1][5])  # type: ignore[arg-type]
     spent = FEW if quick else RUNS
     remark = (
-        "Choices that are answered for each run that is made (demos/imaging_mission.py), shapes "
-        "with few "
+        "Choices answered for each run that is made (demos/imaging_mission.py), shapes with few "
         f"choices first. Explorations of all selections end after {spent} runs; the further they "
-        "go, the more is known "
-        "already. All modules have the same mass, shape and faces, so that runs are shared among "
-        "them whatever "
-        "their cameras see, also where nothing may come before these: one run tells for each edge "
-        "whether it does."
+        "go, the more outcomes are already known. All modules have the same mass, shape and "
+        "faces, so that runs are shared among them whatever their cameras see, also where nothing "
+        "may come in front of these: one run determines for each edge whether this happens."
     )
     flown = []
     for cameras in (4, 1):

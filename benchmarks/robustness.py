@@ -61,10 +61,9 @@ def measure(quick: bool) -> Measured:
         "simulate / sample",
     ]
     remark = (
-        "A sample is drawn, has masses, strengths and a hinge of its own, is flown, judged and "
-        "told apart; simulate "
-        "only flies the same starts, each put into the system by at(). Safety looks between stored "
-        "states too."
+        "A sample is drawn, gets masses, strengths and a hinge of its own, is simulated, judged "
+        "and identified; simulate only simulates the same starts, each put into the system by "
+        "at(). Safety is also checked between stored states."
     )
     return Measured(
         [Sheet("Robustness", heads, rows, [remark])],

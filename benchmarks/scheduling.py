@@ -102,8 +102,8 @@ def measure(quick: bool) -> Measured:
         "share of the time in which workers run",
     ]
     remark = (
-        "Runs of two cubes that are held or come apart under one of many wells, none shared. Wall "
-        "time of workers "
-        "that have begun: on a busy machine all that is counted takes longer alike."
+        "Runs of two cubes that are held or separate under one of many wells, none shared. Wall "
+        "time of workers that have started: on a busy machine all of these times increase "
+        "equally."
     )
     return Measured([Sheet("Workers: short runs", heads, rows, [remark])], figures)

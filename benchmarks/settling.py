@@ -74,11 +74,9 @@ def measure(quick: bool) -> Measured:
         "ratio",
     ]
     remark = (
-        "settle: the motion to rest, the polished state and its certificate; simulate: the same "
-        "motion alone. Medians; "
-        "the ratio is the median over pairs that are timed next to each other, by the processor's "
-        "clock, since the "
-        "longer of two is interrupted more often."
+        "settle: the motion to rest, the refined state and its certificate; simulate: the same "
+        "motion alone. Medians; the ratio is the median over pairs that are timed next to each "
+        "other, in processor time, since the longer of two is interrupted more often."
     )
     return Measured([Sheet("Settling", heads, rows, [remark])], figures)
 

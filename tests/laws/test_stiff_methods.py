@@ -124,6 +124,39 @@ def test_random_systems_move_as_by_explicit_steps(family: str, seed: int) -> Non
     assert abs(system.residual(run.final).position).max(initial=0.0) < 1e-9
 
 
+def shoved(case: int) -> qp.Multibody:
+    """Two damped arms, the last of which is pushed now this way, now that."""
+    draw = np.random.default_rng(case)
+    ends = np.cumsum([np.zeros(3), *(draw.normal(size=(2, 3)) * 0.2 + (0.5, 0, 0))], axis=0)
+    arms = [qp.Body(f"arm {k}", mass=float(draw.uniform(0.5, 2.0)), inertia=(0.05, 0.06, 0.07),
+                    position=(0.5 * (ends[k] + ends[k + 1])).tolist())
+            for k in range(2)]  # fmt: skip
+    pairs = zip([qp.GROUND, arms[0]], arms, ends, strict=False)
+    hinges = [
+        qp.Revolute(f"hinge {k}", *pair, at=at.tolist(), axis=draw.normal(size=3).tolist())
+        for k, (*pair, at) in enumerate(pairs)
+    ]
+    springs = [qp.HingeSpring(f"spring {k}", hinge, stiffness=float(10 ** draw.uniform(-1, 1)),
+                              damping=0.1, rest_angle=float(draw.normal()))
+               for k, hinge in enumerate(hinges)]  # fmt: skip
+    pushes = draw.normal(scale=2.0, size=(5, 3)).tolist()
+    shove = qp.Load("shove", arms[1], force=qp.Schedule((0.1, 0.3, 0.5, 0.7, 0.8), pushes, "hold"))
+    return qp.Multibody(*arms, *hinges, *springs, shove)
+
+
+@pytest.mark.parametrize("method", ["radau", "auto"])
+@seeds(30, 6)
+def test_loads_may_jump_between_steps(seed: int, method: Any) -> None:
+    """After a knot at which a load jumps nothing is known of rates before it: motion and ledger as
+    by explicit steps, at loose tolerances and at tight ones."""
+    system = shoved(seed)
+    known = system.simulate(1.0, **TIGHT).final
+    for rtol in (1e-5, 1e-6, 1e-7):
+        run = system.simulate(1.0, method=method, rtol=rtol, atol=1e-2 * rtol)
+        assert apart(run.final, known) < 100.0 * rtol
+        assert np.ptp(run.energy + run.dissipated - run.work) < 100.0 * rtol
+
+
 @pytest.mark.parametrize("family", ["trees", "linkages"])
 def test_turned_copies_move_alike(family: str) -> None:
     """The same steps, and the same places seen from elsewhere."""

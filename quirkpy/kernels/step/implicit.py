@@ -179,8 +179,9 @@ def march_implicitly(
     room: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch, table: Table,
     watch: Watch, rows: Rows, c: Collocation,
 ) -> int:  # fmt: skip
-    """Steps until T_END, as `march` takes them."""
+    """Steps until T_END, as `march` takes them; loads may have jumped since the last."""
     rejected, why = 0, GOING
+    c.memory[BASED] = 0.0
     while why == GOING and has_room(room, run, rows, watch):
         if c.memory[BASED] == 0.0:
             take_base(run, model, scratch, c)

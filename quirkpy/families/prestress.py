@@ -10,12 +10,12 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
-from quirkpy.families.tensegrity import check_member, check_node, check_points
+from quirkpy.families.tensegrity import check_list, check_member, check_node, check_points
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.equation import applied_forces, decompose, mass_roots
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import not_negative, real
+from quirkpy.parts.checks import instance, not_negative, number
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import String
 from quirkpy.parts.part import PartError, check_argument
@@ -53,6 +53,7 @@ def prestress(
     under: forces that act then beside those of the system, such as a `Gravity`.  The least are
     those of the smallest sum of squares.  Where no tensions do, the node is named that would
     move."""
+    check_argument("prestress", "system", system, instance(Multibody))
     least = check_argument("prestress", "minimum", minimum, not_negative)
     strings = strings_of(system)
     loaded = system.without(*(string.name for string in strings))
@@ -248,11 +249,14 @@ def form_find(
     given one: densities must then leave four independent ones, as a tensegrity's do."""
     who = "form_find"
     points = check_points(who, nodes)
-    pairs = [check_member(who, f"member {k}", m, points, 2) for k, m in enumerate(members)]
-    forces = np.array([check_argument(who, "densities", q, real) for q in densities])
+    given = check_list(who, "members", members)
+    pairs = [check_member(who, f"member {k}", m, points, 2) for k, m in enumerate(given)]
+    each = check_list(who, "densities", densities)
+    forces = np.array([check_argument(who, "densities", q, number) for q in each])
     if len(forces) != len(pairs):
         raise PartError(f"{who}: {len(forces)} densities are given for {len(pairs)} members.")
-    held = sorted({check_node(who, "fixed", i, len(points)) for i in fixed})
+    stay = check_list(who, "fixed", fixed)
+    held = sorted({check_node(who, "fixed", i, len(points)) for i in stay})
     C = np.zeros((len(pairs), len(points)))
     for k, (i, j) in enumerate(pairs):
         C[k, i], C[k, j] = -1.0, 1.0

@@ -15,7 +15,7 @@ from quirkpy.maths.triples import NO_TURN, turn
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import not_negative, positive, show, vector
+from quirkpy.parts.checks import instance, not_negative, positive, show, vector
 from quirkpy.parts.forces import String
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Planar, Revolute, Spherical
@@ -135,17 +135,20 @@ class Frame(NamedTuple):
     ) -> Frame:
         """Checked."""
         points = check_points(who, nodes)
+        stiff, pulling = check_list(who, "bars", bars), check_list(who, "strings", strings)
         pairs = tuple(
-            check_member(who, f"b{k + 1}", pair, points, 2) for k, pair in enumerate(bars)
+            check_member(who, f"b{k + 1}", pair, points, 2) for k, pair in enumerate(stiff)
         )
         ways = tuple(
             check_member(who, f"s{k + 1}", way, points, len(points))
-            for k, way in enumerate(strings)
+            for k, way in enumerate(pulling)
         )
-        held = frozenset(check_node(who, "fixed", i, len(points)) for i in fixed)
+        stay = check_list(who, "fixed", fixed)
+        held = frozenset(check_node(who, "fixed", i, len(points)) for i in stay)
+        weights = check_argument(who, "masses", masses or {}, instance(Mapping))
         loads = {
             check_node(who, "masses", i, len(points)): check_argument(who, "masses", m, positive)
-            for i, m in (masses or {}).items()
+            for i, m in weights.items()
         }
         axis = None if normal is None else check_argument(who, "normal", normal, vector)
         ends = tuple(
@@ -324,6 +327,14 @@ def check_points(who: str, nodes: Any) -> Floats:
     if points.ndim != 2 or points.shape[1] != 3 or not np.isfinite(points).all():
         raise PartError(f"{who}: nodes must be a list of points (x, y, z) [m].")
     return points
+
+
+def check_list(who: str, name: str, values: Any) -> list[Any]:
+    """Several values, one after the other."""
+    try:
+        return list(values)
+    except TypeError:
+        raise PartError(f"{who}: {name} is {show(values)}, but must be a list.") from None
 
 
 def check_node(who: str, what: str, node: Any, count: int) -> int:

@@ -73,20 +73,13 @@ class Circle(NamedTuple):
 def kinks_of(around: Vicinity) -> Kinks | None:
     """Planes through a state at which stiffness jumps; None where forces are smooth."""
     f = around.freedoms
-    counts = around.jumps.counts
-    if not counts.any():
+    if not around.jumps.counts.any():
         return None
     forth, back, error = around.jumps.one_sided_stiffness
     uneven = 0.5 * (forth - back)
     normals = _normals(around)
     if normals is None or not len(normals):
-        return Kinks(
-            np.zeros((0, f)),
-            np.zeros(0),
-            0.0,
-            False,
-            _jumping(around, np.asarray(counts.any(axis=0))),
-        )
+        return Kinks(np.zeros((0, f)), np.zeros(0), 0.0, False, jumping_forces(around))
     round_about = _circle(around)
     normals, jumps = _fit(uneven, normals, round_about)
     left = abs(uneven - _jumps_of(normals, jumps))
@@ -97,8 +90,14 @@ def kinks_of(around: Vicinity) -> Kinks | None:
         jumps,
         float(left.max()),
         explained,
-        _jumping(around, np.asarray(counts.any(axis=0))),
+        jumping_forces(around),
     )
+
+
+def jumping_forces(around: Vicinity) -> tuple[str, ...]:
+    """Names of the forces whose stiffness jumps at a state."""
+    counts = around.jumps.counts
+    return _jumping(around, np.asarray(counts.any(axis=0))) if counts.any() else ()
 
 
 def _jumps_of(normals: Floats, jumps: Floats) -> Floats:

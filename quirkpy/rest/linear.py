@@ -21,6 +21,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError, fields_of
+from quirkpy.rest.kinks import jumping_forces
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
@@ -169,6 +170,7 @@ def linearize(
             "give a state at rest, "
             "such as system.settle().state."
         )
+    _warn_of_jumps(around)
     f, K, D = around.freedoms, around.stiffness.values, around.damping.values
     A = np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])
     basis = around.shapes(np.eye(f))
@@ -179,6 +181,16 @@ def linearize(
         A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen,
         K, D, basis, around.pull, rigid, around,
     )  # fmt: skip
+
+
+def _warn_of_jumps(around: Vicinity) -> None:
+    """No matrix holds on both sides of a state at which stiffness jumps."""
+    names = jumping_forces(around)
+    if names:
+        warn(
+            f"linearize: stiffness jumps at this state, where {', '.join(names)} is just between "
+            "two laws, such as taut and slack; A lies between those of either side."
+        )
 
 
 # --- inputs ---------------------------------------------------------------------------------------

@@ -45,6 +45,10 @@ def made(**changes: Any) -> qp.Tensegrity:
         ({"string": {"stiffness": 1.0, "rest": -0.5}}, "string rest is -0.5"),
         ({"string": {}}, "String 's1': give its stiffness"),
         ({"normal": (0, 1)}, "normal"),
+        ({"bars": None}, "bars is None, but must be a list"),
+        ({"strings": 1}, "strings is 1, but must be a list"),
+        ({"fixed": 0}, "fixed is 0, but must be a list"),
+        ({"masses": [1.0]}, r"masses is \[1.0\], but must be a Mapping"),
     ],
 )
 def test_members_that_are_none(changes: dict[str, Any], sentence: str) -> None:
@@ -68,6 +72,8 @@ def test_what_prestress_cannot_do() -> None:
     soft = made(strings=[(1, 2), (0, 3), (2, 3)], string={"stiffness": 0.1}, normal=(0, 1, 0))
     with pytest.raises(PartError, match=r"String 's1': .* ask for a rest length of .*; give"):
         qp.prestress(soft.system)
+    with pytest.raises(PartError, match="system is 3, but must be a Multibody"):
+        qp.prestress(3)  # type: ignore[arg-type]
     with pytest.raises(PartError, match="minimum is -1"):
         qp.prestress(soft.system, -1.0)
 
@@ -83,6 +89,9 @@ def test_what_prestress_cannot_do() -> None:
             lambda: qp.tensegrities.from_matrices(np.eye(3), [[-1, 1, 1]], []),
             "row 0 of C_b must have 3 numbers: one -1, one 1, and zeros",
         ),
+        (lambda: qp.form_find(SQUARE, [(0, 1)], [np.nan]), "densities is nan"),
+        (lambda: qp.form_find(SQUARE, [(0, 1)], 1.0), "densities is 1.0, but must be a list"),
+        (lambda: qp.form_find(SQUARE, None, []), "members is None"),  # type: ignore[arg-type]
         (lambda: qp.form_find(SQUARE, [(0, 1)], [1.0, 2.0]), "2 densities are given for 1 members"),
         (
             lambda: qp.form_find(SQUARE, [(0, 1), (2, 3)], [1.0, 1.0], [0]),

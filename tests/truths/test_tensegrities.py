@@ -272,3 +272,20 @@ def test_rest_lengths_are_inputs_of_linear_models() -> None:
         hung(1.1).linearize(inputs=["s1.rest_length"])
     with pytest.raises(qp.PartError, match="just between taut and slack"):
         hung(1.0).linearize(inputs=["s1.rest_length"])
+
+
+@pytest.mark.parametrize(("rest", "stiffness"), [(0.9, 800.0), (1.1, 0.0), (1.0, None)])
+def test_a_state_where_stiffness_jumps_has_no_linear_model_without_a_word(
+    rest: float, stiffness: float | None
+) -> None:
+    """Of a mass on one string: k where it is taut, nothing where it is slack, and between them no
+    number for both sides."""
+    held = qp.Body.sphere("held", 0.1, 1.0, fixed=True)
+    hung = qp.Body.sphere("hung", 0.1, 0.5, position=(0, 0, -1))
+    system = qp.Multibody(held, hung, qp.String("s", held, hung, stiffness=800.0, rest_length=rest))
+    if stiffness is None:
+        with pytest.warns(qp.PartWarning, match="stiffness jumps at this state, where s is just"):
+            system.linearize()
+    else:
+        largest = np.linalg.eigvals(system.linearize().stiffness).real.max()
+        assert largest == pytest.approx(stiffness / 0.5, rel=1e-6, abs=1e-6)

@@ -27,7 +27,7 @@ def show(value: Any) -> str:
     return line if len(line) <= 100 else line[:97] + "..."
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def how_many(n: int, one: str, many: str = "") -> str:
     """A number and a noun as they stand in a sentence: "1 node", "2 nodes"."""
     return f"{n} {one if n == 1 else many or one + 's'}"
 

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import counted
+from quirkpy.parts.checks import how_many
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
@@ -28,8 +28,8 @@ def part_lines(system: System) -> list[str]:
     joints = [p for p in system.parts if isinstance(p, BaseJoint)]
     forces = [p for p in system.parts if isinstance(p, Force)]
     lines = [
-        f"{counted(len(system.bodies), 'moving body', 'moving bodies')}, "
-        f"{counted(len(joints), 'joint')}, {counted(len(forces), 'force')}"
+        f"{how_many(len(system.bodies), 'moving body', 'moving bodies')}, "
+        f"{how_many(len(joints), 'joint')}, {how_many(len(forces), 'force')}"
     ]
     lines += [f"  body   {_body(body)}" for body in bodies]
     lines += [f"  joint  {_joint(joint)}" for joint in joints]
@@ -42,7 +42,7 @@ def part_lines(system: System) -> list[str]:
 def mobility_lines(system: System, state: State | None) -> list[str]:
     """In how many ways a system can move, and what is constrained more than once."""
     mobility = system.mobility(state)
-    freedoms = counted(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
+    freedoms = how_many(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
     lines = [
         f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} "
         "constraint rows"

@@ -7,14 +7,14 @@ from collections import Counter
 from quirkpy.explore.alike.silent import silent
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.graph import Edge
-from quirkpy.parts.checks import counted
+from quirkpy.parts.checks import how_many
 
 
 def text(graph: ReconfigurationGraph) -> str:
     """Nodes and edges, a line each; rejections counted by reason."""
     kinds = ", ".join(f"{n} {kind}" for kind, n in graph.kinds.items())
     tried = f"{100.0 * graph.coverage:.4g} % of the choices tried"
-    nodes, edges = counted(len(graph.nodes), "node"), counted(len(graph.edges), "edge")
+    nodes, edges = how_many(len(graph.nodes), "node"), how_many(len(graph.edges), "edge")
     lines = [
         f"{nodes}, {edges} ({kinds}), {tried}",
         *_nodes(graph),

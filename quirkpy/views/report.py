@@ -87,7 +87,18 @@ def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
             }
             for emblem in emblems
         ],
+        "ties": ties_of(system),
     }  # fmt: skip
+
+
+def ties_of(system: System) -> list[list[Any]]:
+    """Both ends of every spring, rope and bar: the row of a body, None for what is fixed, and a
+    point in its axes, from its mass centre [m]."""
+    t = system.tables
+    rows = [None if row == len(t.bodies) else int(row) for row in t.site_body]
+    tied = list(Stage(system).tied())
+    points = round_numbers(t.site_point) if tied else []
+    return [[[rows[s], points[s]] for s in one.sites] for one in tied]
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:

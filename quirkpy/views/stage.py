@@ -3,6 +3,7 @@ they are in N."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -48,6 +49,14 @@ class Tie(NamedTuple):
     part: str
     ends: Floats
     tension: float | None = None
+
+
+class Tied(NamedTuple):
+    """What acts between two sites, which are numbers of tables; whether it only pulls."""
+
+    part: str
+    sites: tuple[int, int]
+    rope: bool
 
 
 class Push(NamedTuple):
@@ -138,21 +147,27 @@ class Stage:
         return tuple(out)
 
     def _ties(self, points: Floats, state: State) -> tuple[Tie, ...]:
+        return tuple(
+            Tie(
+                two.part,
+                points[list(two.sites)],
+                self._tension(two.part, state) if two.rope else None,
+            )
+            for two in self.tied()
+        )
+
+    def tied(self) -> Iterator[Tied]:
+        """What acts between two points: springs, ropes and bars."""
         t, chosen = self.tables, self.system.selection
-        out = []
         for f in chosen.forces:
-            tension = None
             for e in range(t.force_element[f], t.force_element[f + 1]):
                 if t.element_kind[e] in (PAIR, STRETCH):
-                    if t.element_numbers[e, IS_ROPE] != 0.0:
-                        tension = self._tension(t.force_names[f], state)
-                    ends = points[[t.element_site1[e], t.element_site2[e]]]
-                    out.append(Tie(t.force_names[f], ends, tension))
+                    sites = int(t.element_site1[e]), int(t.element_site2[e])
+                    yield Tied(t.force_names[f], sites, bool(t.element_numbers[e, IS_ROPE] != 0.0))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
             if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:
-                out.append(Tie(t.joint_names[j], points[[t.joint_site1[j], t.joint_site2[j]]]))
-        return tuple(out)
+                yield Tied(t.joint_names[j], (int(t.joint_site1[j]), int(t.joint_site2[j])), False)
 
     def _tension(self, name: str, state: State) -> float:
         """How hard a rope pulls [N]."""

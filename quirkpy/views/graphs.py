@@ -32,7 +32,7 @@ def text(graph: ReconfigurationGraph) -> str:
 
 
 def _nodes(graph: ReconfigurationGraph) -> list[str]:
-    """The table of nodes, with its head."""
+    """The table of nodes, with its header."""
     return ["", f"{'node':6} {'name':12} {'id':10} {'energy [J]':>12}  verdict"] + [
         f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: "
         f"{node.reason}"
@@ -41,7 +41,7 @@ def _nodes(graph: ReconfigurationGraph) -> list[str]:
 
 
 def _moves(graph: ReconfigurationGraph) -> list[str]:
-    """The table of edges along which something moved, with its head, if there are any."""
+    """The table of edges along which something moved, with its header, if there are any."""
     moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
     head = (
         f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} "
@@ -51,7 +51,7 @@ def _moves(graph: ReconfigurationGraph) -> list[str]:
 
 
 def _reasons(graph: ReconfigurationGraph, kind: str) -> list[str]:
-    """Why outcomes are of a kind, and how many for each reason, if there are any."""
+    """The reasons of outcomes of a kind, with their numbers, if there are any."""
     reasons = Counter(
         f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
         for edge in graph.edges
@@ -63,7 +63,7 @@ def _reasons(graph: ReconfigurationGraph, kind: str) -> list[str]:
 
 
 def _savings(graph: ReconfigurationGraph) -> list[str]:
-    """How many runs answer for all edges, where that are fewer."""
+    """The number of runs that represent all edges, if that is smaller."""
     if not any(graph.saved.values()):
         return []
     saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())

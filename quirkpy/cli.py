@@ -42,7 +42,7 @@ from quirkpy.commands.graphs import (
 )
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
-from quirkpy.parts.checks import counted
+from quirkpy.parts.checks import how_many
 from quirkpy.parts.files import check_writable, ending_of
 from quirkpy.parts.part import PartError, is_want_of_memory
 
@@ -335,7 +335,7 @@ def plan(asked: argparse.Namespace) -> Answer:
         found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     except KeyError as error:
         raise PartError(str(error.args[0])) from None
-    if (asked.out or asked.report) and len(found[0]):
+    if asked.out or asked.report:
         _keep_run(graph.replay(found[0]), asked)
     return Answer("\n".join(map(str, found)), [way.record() for way in found])
 
@@ -440,11 +440,11 @@ def _check_study(study: Study) -> Answer:
         "findings": [one._asdict() for one in findings],
     }  # fmt: skip
     words = [
-        f"{counted(len(bodies), 'moving body', 'moving bodies')}: {', '.join(bodies)}",
-        f"{counted(len(study.pairs), 'pair')} of sensors that may meet; as written, in range: "
+        f"{how_many(len(bodies), 'moving body', 'moving bodies')}: {', '.join(bodies)}",
+        f"{how_many(len(study.pairs), 'pair')} of sensors that may meet; as written, in range: "
         f"{', '.join(near) or 'none'}",
         f"potentials: {', '.join(study.potentials)}",
-        f"{counted(choices, 'choice')} at the start",
+        f"{how_many(choices, 'choice')} at the start",
         f"shapes are compared up to: {SAME_UP_TO[study.shapes.group]}",
         *(f"[{one.code}] {one.sentence}" for one in findings),
     ]

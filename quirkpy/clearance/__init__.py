@@ -1,1 +1,1 @@
-"""How far bodies stay apart along a run."""
+"""Distances of bodies along a run."""

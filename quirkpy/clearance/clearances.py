@@ -1,7 +1,7 @@
-"""Clearance along a whole run: how near bodies come to each other, and where they collide.
+"""Clearance along a whole run: the distances of bodies, and their collisions.
 
-Between its rows a run is taken to follow curves (`Between`).  On these nothing is missed: see
-`kernels/solid/advancement.py`, and of pairs with a mesh `clearance/meshes.py`."""
+Between its rows a run is approximated by curves (`Between`). On these nothing is missed: see
+`kernels/solid/advancement.py`, and for pairs with a mesh `clearance/meshes.py`."""
 
 from __future__ import annotations
 
@@ -56,27 +56,26 @@ from quirkpy.parts.checks import not_negative, number, positive
 from quirkpy.parts.joint import PlacedJoint
 from quirkpy.parts.part import PartError
 
-#: How two bodies lie at an end of a run: apart; touching, a face of one in the plane of a face of
-#: the other; touching without any face aligned.
+#: Contact of two bodies at an end of a run: apart; touching, a face of one in the plane of a face
+#: of the other; touching without aligned faces.
 Lie: TypeAlias = Literal["apart", "flush", "jammed"]
 
-#: What a pair may overlap, as a share of the reach of the smaller body: rounding, projection, the
-#: error of the run.
+#: Allowed overlap of a pair, as a share of the radius of the smaller body: rounding, projection,
+#: the error of the run.
 SLACK = 1e-4
-#: The curves may miss the motion by this share of the slack; clearances of pairs that are near are
-#: found to another, those of partners, which touch all the time, to a third, and the time at which
-#: one falls below its threshold to a fourth.
+#: Allowed error of the curves, as a share of the slack; accuracy of the clearances of near pairs,
+#: of partners in permanent contact, and of the time at which a clearance falls below its threshold.
 OF_CURVES, OF_LEAST, OF_TOUCHING, OF_PASSING = 0.25, 0.5, 0.95, 0.01
-#: Next to a least clearance the motion is asked so far aside, a share of the places between which
-#: that lies.
+#: Offset of a second evaluation of the motion next to a least clearance, as a share of the
+#: bracketing interval.
 NEXT_LOOK = 0.1
-#: Faces enclose no more than this [rad] where they lie on each other.
+#: Largest angle between faces that count as aligned [rad].
 ALIGNED = 1e-2
 
 
 class Clearance(NamedTuple):
-    """How two bodies pass each other: the least clearance [m], below zero a depth, and its time;
-    whether a joint holds them together; how they lie at both ends."""
+    """The passage of two bodies: the least clearance [m], negative for an overlap, and its time;
+    whether a joint connects them; their contact at both ends."""
 
     one: str
     two: str
@@ -88,8 +87,8 @@ class Clearance(NamedTuple):
 
 
 class Collision(NamedTuple):
-    """Two bodies that come too near: from this time on; the clearance there [m], and how they
-    lie."""
+    """Two bodies that come too near: from this time on; the clearance there [m], and the kind of
+    contact."""
 
     t: float
     one: str
@@ -99,23 +98,22 @@ class Collision(NamedTuple):
 
 
 class Scene(NamedTuple):
-    """The solids of a system, which of them are meshes (n,), and the skins of all where a pair asks
-    for one."""
+    """The solids of a system, which of them are meshes (n,), and the skins of all if some pair
+    needs one."""
 
     solids: Solids
     meshed: Bools
     skins: list[Skin]
 
     def mesh_pairs(self, chosen: Ints) -> Bools:
-        """Which pairs python-fcl is asked about: those with a mesh."""
+        """Which pairs python-fcl must evaluate: those with a mesh."""
         return np.asarray(self.meshed[chosen].any(axis=1))
 
 
 @dataclass(frozen=True)
 class Clearances:
-    """What `clearances` has found: every pair; collisions, the first of each pair, in the order of
-    time; how far the motion may be from the curves on which all this is so [m]; how many looks it
-    took."""
+    """The result of `clearances`: every pair; collisions, the first of each pair, in the order of
+    time; the error bound of the curves on which this is based [m]; the number of evaluations."""
 
     pairs: tuple[Clearance, ...]
     collisions: tuple[Collision, ...]
@@ -129,12 +127,12 @@ class Clearances:
 
     @property
     def least(self) -> float:
-        """The least clearance of bodies that no joint holds together [m]."""
+        """The least clearance of bodies that no joint connects [m]."""
         return min((pair.least for pair in self.pairs if not pair.partners), default=math.inf)
 
     @property
     def jammed(self) -> tuple[Clearance, ...]:
-        """Pairs that touch at the end without any face aligned, held together by no joint."""
+        """Pairs that touch at the end without aligned faces, and that no joint connects."""
         return tuple(pair for pair in self.pairs if pair.ends == "jammed" and not pair.partners)
 
 
@@ -142,15 +140,14 @@ def clearances(
     run: Trajectory, *, margin: float = 0.0, slack: float = SLACK, play: float = 0.0,
     pairs: Iterable[tuple[str, str]] | None = None,
 ) -> Clearances:  # fmt: skip
-    """How near the bodies of a run come to each other, along the whole motion, and which of them
-    collide.
+    """The least distances of the bodies of a run, along the whole motion, and their collisions.
 
-    Two bodies collide where they overlap by more than the slack (a share of the reach of the
-    smaller one: the radius of the ball around it) and the play of joints [m], or come nearer than
-    `margin` [m], less both.  The margin is not asked of partners of an active joint, nor of bodies
-    that lie flush at the start, until they have parted by more than it, nor of those that lie flush
-    at the end, from where they last were farther apart.  pairs: names of bodies (default: all that
-    have a shape)."""
+    Two bodies collide where they overlap by more than the slack (a share of the radius of the
+    bounding sphere of the smaller one) and the play of joints [m], or come nearer than `margin`
+    [m], less both. The margin does not apply to partners of an active joint, nor to bodies that lie
+    flush at the start, until they have parted by more than it, nor to those that lie flush at the
+    end, from where they last were farther apart. pairs: names of bodies (default: all that have a
+    shape)."""
     wide, share, loose = check_bounds(margin, slack, play)
     if run.settings.keep != "all":
         raise PartError(
@@ -171,7 +168,7 @@ def clearances(
 
 
 def check_bounds(margin: float, slack: float, play: float) -> tuple[float, float, float]:
-    """Margin, slack and play as numbers, refused where they make no sense."""
+    """Margin, slack and play as numbers; an error where they make no sense."""
     try:
         wide, share, loose = number(margin), positive(slack), not_negative(play)
     except (TypeError, ValueError) as wrong:
@@ -185,9 +182,8 @@ def check_bounds(margin: float, slack: float, play: float) -> tuple[float, float
 
 
 def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
-    """The least clearance of some pairs of those that `clearances` has found [m], on the motion
-    itself: where the curves of the run are nearest, two of its states put right how they bend and
-    slope."""
+    """The least clearance of some of the pairs found by `clearances` [m], for the motion itself:
+    near the minimum on the curves, two states of the run correct their curvature and slope."""
     names, solids = solids_of(run.system.tables)
     chosen = select_pairs(names, solids, [(pair.one, pair.two) for pair in pairs])
     scene, least = scene_of(run, solids, chosen), math.inf
@@ -203,8 +199,8 @@ def least_among(run: Trajectory, pairs: Sequence[Clearance]) -> float:
 
 
 def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
-    """The least clearance of one pair (1, 2) next to a time at which it is small [m]: of every
-    stretch there in which the motion is smooth, for what happens may turn bodies back."""
+    """The least clearance of one pair (1, 2) near a time at which it is small [m]: in each interval
+    there in which the motion is smooth, as events may reverse the motion of bodies."""
     rows = run.between.rows
     k = before(rows.t, t)
     low, high = float(rows.t[max(0, k - 1)]), float(rows.t[min(k + 2, len(rows.t) - 1)])
@@ -218,8 +214,8 @@ def nearest(run: Trajectory, scene: Scene, pair: Ints, t: float) -> float:
 def nearest_within(
     run: Trajectory, scene: Scene, pair: Ints, low: float, high: float, t: float
 ) -> float:
-    """The least clearance [m] of one pair within a stretch of a run from low to high [s]; t: where
-    else to look [s]."""
+    """The least clearance [m] of one pair within an interval of a run from low to high [s]; t: a
+    further place to examine [s]."""
     on_curves = partial(gaps_along, run.between, scene, pair)
     ends, rows = (
         {float(run.t[0]), float(run.t[-1]), *(event.t for event in run.events)},
@@ -240,19 +236,19 @@ def nearest_within(
 
 
 def gap_at_bottom(run: Trajectory, scene: Scene, pair: Ints, there: float, aside: float) -> float:
-    """The clearance [m] of one pair at a bottom of the curves [s], less what the motion itself says
-    by how it differs from them there and at a time aside [s]."""
+    """The clearance [m] of one pair at a minimum on the curves [s], corrected by the differences
+    between the motion and the curves there and at a time aside [s]."""
     curve, further = gaps_along(run.between, scene, pair, np.array([there, aside]))
     try:
         here, beside = (gap_in(scene, pair, run.rows_at(x)) for x in (there, aside))
-    except PartError:  # where branches of a loop meet no run can be taken up
+    except PartError:  # a run cannot be resumed where branches meet
         return float(curve)
-    bend, slope = 2.0 * (further - curve), (beside - further) - (here - curve)  # over the way aside
+    bend, slope = 2.0 * (further - curve), (beside - further) - (here - curve)  # over the offset
     return here - (min(0.5 * slope * slope / bend, abs(here - curve)) if bend > 0.0 else 0.0)
 
 
 def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
-    """What there is, with skins only where a pair has a mesh."""
+    """The solids, with skins only where a pair has a mesh."""
     kinds = find_meshes(run.system.tables)
     return Scene(solids, kinds, skins_of(run.system.tables) if kinds[chosen].any() else [])
 
@@ -260,8 +256,8 @@ def scene_of(run: Trajectory, solids: Solids, chosen: Ints) -> Scene:
 def select_pairs(
     names: tuple[str, ...], solids: Solids, pairs: Iterable[tuple[str, str]] | None
 ) -> Ints:
-    """Rows of solids, pair by pair, a fixed body first: others are seen from it.  Two fixed bodies
-    are no pair."""
+    """Rows of solids, pair by pair, a fixed body first, as the reference. Two fixed bodies are no
+    pair."""
     wanted = list(itertools.combinations(names, 2) if pairs is None else pairs)
     for name in itertools.chain(*wanted):
         if name not in names:
@@ -329,7 +325,7 @@ def collision_of(
 def clearance_of(
     names: tuple[str, ...], pair: Ints, found: Floats, partners: bool, begins: Lie, ends: Lie
 ) -> Clearance:
-    """The least clearance of a pair (2,) by the names of its bodies."""
+    """The least clearance of a pair (2,), with the names of its bodies."""
     one, two = names[pair[0]], names[pair[1]]
     return Clearance(
         one, two, float(found[LEAST]), float(found[WHEN]), bool(partners), begins, ends
@@ -359,18 +355,18 @@ def measure_passing(
 
 
 def room_for(motions: Motions) -> Room:
-    """Working arrays in which kernels look at one pair along a motion."""
+    """Working arrays of the kernels for one pair along a motion."""
     k = len(motions.t)
     return Room(np.zeros((k, RELATIVE_WIDTH)), np.zeros((CONTROLS, CURVE_WIDTH)), np.zeros(k))
 
 
 def motions_of(between: Between) -> Motions:
-    """Times, states and accelerations of the rows of a run, as kernels look at them."""
+    """Times, states and accelerations of the rows of a run, in the form of the kernels."""
     return Motions(between.rows.t, between.rows.states, between.bends)
 
 
 def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
-    """How many steps of each pair are to be looked at: of bodies that locks hold together the
+    """The number of steps of each pair to be examined: for bodies that locks hold together only the
     first."""
     last = np.full(len(chosen), rows - 1)
     merger = run.system.clusters.merger
@@ -382,7 +378,7 @@ def steps_of(run: Trajectory, solids: Solids, chosen: Ints, rows: int) -> Ints:
 
 
 def find_partners(run: Trajectory, names: tuple[str, ...], chosen: Ints) -> Bools:
-    """Which pairs are partners of a joint that acts."""
+    """Which pairs are partners of an active joint."""
     joints = [run.system.tables.joints[k] for k in run.system.selection.joints]
     held = {
         frozenset(body.name for body in joint.bodies)
@@ -456,7 +452,7 @@ def couple_skins(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, F
 
 
 def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
-    """How each pair of solids lies in a state: apart, flush or jammed."""
+    """The contact of each pair of solids in a state: apart, flush or jammed."""
     poses, gaps = at_rest(scene, chosen, state)
     out: list[Lie] = []
     for (i, j), apart, gap, most in zip(chosen, scene.mesh_pairs(chosen), gaps, slack, strict=True):
@@ -482,7 +478,7 @@ def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
 
 
 def faces(i: int, solids: Solids, poses: Floats) -> tuple[Floats, Floats]:
-    """The flat faces of a solid: outward normals in N (n, 3), and how far they are from its centre
+    """The flat faces of a solid: outward normals in N (n, 3), and their distances from its centre
     (n,)."""
     axes = poses[i, POSE_AXES : POSE_AXES + 9].reshape(3, 3).T
     flat = list({BOX: (0, 1, 2), CYLINDER: (2,)}.get(int(solids.what[i, SOLID_KIND]), ()))

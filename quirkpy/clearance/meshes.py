@@ -1,11 +1,11 @@
-"""The clearance of skins along a motion: what `kernels/solid/advancement.py` does for built-in
-shapes, with python-fcl.
+"""The clearance of skins along a motion: the counterpart, with python-fcl, of
+`kernels/solid/advancement.py` for built-in shapes.
 
-Curves, bounds and search are the same.  A look says how far two skins are apart, and along which
-direction n.  No point moves faster than the curve allows; and along n, carried along by either
-body, the hulls of both stay apart by what the velocities of all their points say, less half of what
-accelerations can do.  Of skins that are not convex the triangles that can come near within the span
-are looked at two by two, each two along the best of the normals of all."""
+Curves, bounds and search are the same. An evaluation gives the distance of two skins, and its
+direction n. No point moves faster than the curve allows; and along n, fixed in either body, the
+hulls of both stay apart by the velocities of all their points, less half of the effect of
+accelerations. For skins that are not convex, all pairs of triangles that can come near within the
+interval are examined, each pair along the best of the normals of all."""
 
 from __future__ import annotations
 
@@ -45,17 +45,17 @@ from quirkpy.motion.interpolation import turning
 
 #: Weights of the control points of fifth and fourth degree.
 FIFTH, FOURTH = (np.array([math.comb(n, k) for k in range(n + 1)], dtype=float) for n in (5, 4))
-#: What is near is looked for so many times, from either side.
+#: Number of passes in which near triangles are sought, from either side.
 ROUNDS = 2
-#: So many triples of two triangles and a direction are looked at; where there are more, the span is
-#: halved.
+#: Largest number of triples of two triangles and a direction that are examined; beyond it, the
+#: interval is halved.
 MOST_PAIRS = 300_000
 
 
 class Curves(NamedTuple):
-    """One body as seen from another: times (k,), control points of place and turn (k - 1, CONTROLS,
-    7) over steps of one, and bounds of speed and acceleration, of angular velocity and
-    acceleration, over each (k - 1, 4)."""
+    """The motion of one body relative to another: times (k,), control points of position and
+    rotation (k - 1, CONTROLS, 7) over unit steps, and bounds of speed and acceleration, of angular
+    velocity and acceleration, over each (k - 1, 4)."""
 
     t: Floats
     controls: Floats
@@ -63,7 +63,8 @@ class Curves(NamedTuple):
 
 
 class Pose(NamedTuple):
-    """Turn (3, 3) and place (3,) of the second body in the axes of the first, with their rates."""
+    """Rotation (3, 3) and position (3,) of the second body in the axes of the first, with their
+    rates."""
 
     T: Floats
     y: Floats
@@ -72,8 +73,8 @@ class Pose(NamedTuple):
 
 
 class Target(NamedTuple):
-    """Which clearance is searched for, to which share of it, how finely [m], and whether for its
-    first passing."""
+    """The clearance that is sought, its relative and absolute accuracy [m], and whether its first
+    passing is sought."""
 
     value: float
     share: float
@@ -85,8 +86,8 @@ def pass_by(
     passing: bool, pairs: Ints, last: Ints, fine: Floats, thresholds: Floats, solids: Solids,
     skins: list[Skin], motions: Motions,
 ) -> Floats:  # fmt: skip
-    """What `kernels.solid.advancement.pass_by` answers, row by row, for pairs of which at least one
-    is a mesh."""
+    """The results of `kernels.solid.advancement.pass_by`, row by row, for pairs with at least one
+    mesh."""
     out = np.zeros((len(pairs), FOUND_WIDTH))
     for n, (i, j) in enumerate(pairs):
         one, two = (int(solids.what[k, SOLID_BODY]) for k in (i, j))
@@ -102,14 +103,15 @@ def pass_by(
 
 
 class Passage:
-    """One pair along its motion; `out` takes the answer."""
+    """One pair along its motion; `out` receives the result."""
 
     def __init__(self, couple: Couple, curves: Curves, out: Floats) -> None:
         self.couple, self.curves, self.out = couple, curves, out
         self.apart_at_least = self._bound_clearance()
 
     def _bound_clearance(self) -> Floats:
-        """Bounds of the clearance over whole steps, from the balls around both (k - 1,)."""
+        """Lower bounds of the clearance over whole steps, from the bounding spheres of both (k -
+        1,)."""
         one, two, c = self.couple.one, self.couple.two, self.curves
         y = np.array([pose_at(0.5, controls).y for controls in c.controls])
         return np.asarray(
@@ -117,13 +119,13 @@ class Passage:
         )
 
     def find_least(self, fine: float) -> None:
-        """LEAST and WHEN, to `fine` [m] or a share SHARE of it."""
+        """Compute LEAST and WHEN, to `fine` [m] or a share SHARE of it."""
         c, least, when = self.curves, math.inf, 0.0
         for step, end in ((0, 0.0), (len(c.controls) - 1, 1.0)):
             gap, _ = self._measure(pose_at(end, c.controls[step]))
             if gap < least:
                 least, when = gap, float(c.t[step + int(end)])
-        for wanted in (math.inf, fine):  # one look a step at first
+        for wanted in (math.inf, fine):  # one evaluation a step at first
             for k in np.flatnonzero(self.apart_at_least < least).tolist():
                 if self.apart_at_least[k] < least:
                     s, found = self._search(k, Target(least, LEAST_ACCURACY, wanted, False))
@@ -132,8 +134,8 @@ class Passage:
         self.out[LEAST], self.out[WHEN] = least, when
 
     def find_passing(self, fine: float, thresholds: Floats) -> None:
-        """PASSED and THERE: when the clearance is first below the threshold of that step, judged to
-        `fine` [m]."""
+        """Compute PASSED and THERE: when the clearance is first below the threshold of that step,
+        to within `fine` [m]."""
         c = self.curves
         self.out[PASSED] = math.inf
         for k in np.flatnonzero(self.apart_at_least < thresholds[: len(c.controls)]):
@@ -143,9 +145,9 @@ class Passage:
                 break
 
     def _search(self, k: int, wanted: Target) -> tuple[float, float]:
-        """Looks at step k until its clearance is known not to fall below the target by more than is
-        fine: the place of the least, or of the first passing, and the clearance there; the place is
-        2 where there is none."""
+        """Evaluate step k until its clearance is known not to fall below the target by more than
+        the tolerance: the place of the minimum, or of the first passing, and the clearance there;
+        the place is 2 where there is none."""
         target, share, fine, passing = wanted
         spans, where, there = [(0.0, 1.0)], 2.0, target
         while spans:
@@ -172,7 +174,7 @@ class Passage:
         return self.couple.separation(pose.T, pose.y)
 
     def _stays(self, k: int, d: float, pose: Pose, gap: float, n: Floats, enough: float) -> bool:
-        """Whether the clearance stays above `enough` within d of a look, to either side."""
+        """Whether the clearance stays above `enough` within d of an evaluation, to either side."""
         one, two = self.couple.one, self.couple.two
         moved = (self.curves.bounds[k][0] + self.curves.bounds[k][2] * two.reach) * d
         if gap - moved >= enough:
@@ -192,8 +194,8 @@ class Passage:
         return self._along(one.corners[i], two.corners[j], ways, pose, d, lost) >= enough
 
     def _bend(self, k: int, d: float) -> tuple[float, float]:
-        """How far a motion leaves its tangent within d of a look in step k at most [m], along a
-        direction that belongs to the first body, and along one that belongs to the second."""
+        """The largest deviation of a motion from its tangent within d of an evaluation in step k
+        [m], along a direction fixed in the first body, and along one fixed in the second."""
         speed, bend, turns, twist = self.curves.bounds[k]
         one, two = self.couple.one, self.couple.two
         twist = twist + turns * turns
@@ -206,9 +208,9 @@ class Passage:
     def _along(
         self, a: Floats, b: Floats, ways: Floats, pose: Pose, d: float, lost: tuple[float, float]
     ) -> float:
-        """How far pieces of the first (m, c, 3) and of the second (k, c, 3) at least stay apart
-        within d: each two of them along one of some directions (l, 3), carried by the first or by
-        the second."""
+        """Lower bounds of the distances between pieces of the first (m, c, 3) and of the second (k,
+        c, 3) within d: each pair along one of some directions (l, 3), fixed in the first or in the
+        second."""
         T, y, rate, w = pose
         low = np.full((2, len(ways), len(a), len(b)), np.inf)
         one, two, still = self.couple.one.radius, self.couple.two.radius, ways @ y
@@ -228,13 +230,13 @@ class Passage:
 
 
 def highest(pieces: Floats, ways: Floats) -> Floats:
-    """How high pieces (m, c, 3) reach along directions (l, m)."""
+    """The largest extents of pieces (m, c, 3) along directions (l, m)."""
     return np.asarray((pieces @ ways.T).max(axis=1).T)
 
 
 def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]:
-    """Triangles of both that may be nearer to the other skin than `within`.  What a sphere
-    reaches counts."""
+    """Triangles of both that may be nearer to the other skin than `within`, including the radius of
+    a sphere."""
     wide = within + one.radius + two.radius
     a, b = one.corners, two.corners @ pose.T.T + pose.y
     i, j = np.arange(len(a)), np.arange(len(b))
@@ -246,19 +248,19 @@ def nearby(one: Skin, two: Skin, pose: Pose, within: float) -> tuple[Ints, Ints]
 
 # --- curves ---------------------------------------------------------------------------------------
 def poses_of(i: int, states: Floats) -> Floats:
-    """States of body i (k, STATE_WIDTH); of the ground, the last row, nothing moves."""
+    """States of body i (k, STATE_WIDTH); for the ground, the last row, without motion."""
     if i < states.shape[1] - 1:
         return states[:, i]
     return ground_rows(len(states))
 
 
 def conjugate(q: Floats) -> Floats:
-    """Turns back (k, 4)."""
+    """Inverse rotations (k, 4)."""
     return q * (1.0, -1.0, -1.0, -1.0)
 
 
 def relative_poses(i: int, j: int, states: Floats) -> tuple[Floats, Floats]:
-    """Turns (k, 3, 3) and places (k, 3) of body j in the axes of body i."""
+    """Rotations (k, 3, 3) and positions (k, 3) of body j in the axes of body i."""
     one, two = poses_of(i, states), poses_of(j, states)
     back = conjugate(attitudes_of(one))
     return matrices(product(back, attitudes_of(two))), rotate(
@@ -272,7 +274,7 @@ def matrices(q: Floats) -> Floats:
 
 
 def curves_of(i: int, j: int, motions: Motions) -> Curves:
-    """The curves of body j as seen from body i, through the rows of a motion."""
+    """The curves of body j relative to body i, through the rows of a motion."""
     t, states, bends = motions
     one, two = poses_of(i, states), poses_of(j, states)
     a, b = (bends[:, k] if k < bends.shape[1] else zero_vectors(len(t)) for k in (i, j))
@@ -308,8 +310,8 @@ def control_points(t: Floats, x: Floats, v: Floats, c: Floats) -> Floats:
 
 
 def bounds_of(controls: Floats) -> Floats:
-    """Bounds of speed and acceleration of the place, of angular velocity and acceleration, step by
-    step (k, 4)."""
+    """Bounds of speed and acceleration of the position, of angular velocity and acceleration, step
+    by step (k, 4)."""
     first = 5.0 * np.diff(controls, axis=1)
     second = 4.0 * np.diff(first, axis=1)
     speed, bend = (np.linalg.norm(positions_of(x), axis=2).max(axis=1) for x in (first, second))
@@ -329,7 +331,8 @@ def bounds_of(controls: Floats) -> Floats:
 
 
 def pose_at(s: float, controls: Floats) -> Pose:
-    """Place and turn at s, and their rates; the angular velocity in the axes of the first body."""
+    """Position and rotation at s, and their rates; the angular velocity in the axes of the first
+    body."""
     powers = np.arange(6.0)
     x = (FIFTH * s**powers * (1.0 - s) ** (5.0 - powers)) @ controls
     d = (FOURTH * s ** powers[:5] * (1.0 - s) ** (4.0 - powers[:5])) @ (

@@ -1,11 +1,10 @@
-"""Skins: surfaces of triangles about bodies, and how far two of them are apart, as python-fcl finds
-it.
+"""Skins: surfaces of triangles about bodies, and their distances, computed by python-fcl.
 
-A box has the skin of itself, a sphere that of its centre, with a radius around it, and a cylinder
-that of a prism of `ROUND` sides which strays from it, to either side, by no more than 5e-6 of its
-radius.  Two skins that are apart are as far apart as their nearest triangles, exactly.  Of two that
-overlap one is drawn out along likely directions, and back until it touches: the least of these ways
-is the depth."""
+The skin of a box is exact, that of a sphere is its centre with a radius around it, and that of a
+cylinder is a prism of `ROUND` sides which deviates, to either side, by no more than 5e-6 of its
+radius. The distance of two separate skins is that of their nearest triangles, exactly. Of two that
+overlap one is translated outwards along likely directions, and back until it touches: the shortest
+of these translations is the depth."""
 
 from __future__ import annotations
 
@@ -26,29 +25,29 @@ from quirkpy.tables.tables import Tables
 
 #: A sum or product of normals shorter than this share of the longest has no direction [1].
 NO_NORMAL = 1e-9
-#: How far apart [m], below zero a depth, and the direction from the first to the second.
+#: Distance [m], negative for a depth, and the direction from the first to the second.
 Apart: TypeAlias = tuple[float, Floats]
 
-#: Sides of the prism that stands for a cylinder.
+#: Sides of the prism that approximates a cylinder.
 ROUND = 720
-#: Nearer than this share of the size the direction between nearest points has lost its digits.
+#: Below this share of the size the direction between nearest points is dominated by rounding.
 LEAST_SKIN_GAP = 1e-7
-#: One is drawn out by this share of the size to begin with, and by so much more, so often, until it
-#: is outside.
+#: The first translation outwards, as a share of the size, the factor of the next ones, and their
+#: largest number.
 FIRST_PULL, PULL_FACTOR, MOST_DRAWN = 1e-3, 4.0, 8
-#: It is drawn back until it is as near as this share of the size, in so many moves at most.
+#: The tolerance of the translation back, as a share of the size, and the largest number of moves.
 PULL_TOLERANCE, MOST_MOVES = 1e-9, 80
-#: So many contacts are looked at, so many of their faces, and the best so many directions are
-#: followed to the end.
+#: Largest number of contacts examined, of their faces, and of the best directions that are followed
+#: to the end.
 CONTACTS, FACES, FOLLOWED = 64, 8, 3
-#: So many directions are tried where it has to be drawn farther.
+#: Number of directions tried where the first translation is not sufficient.
 FEW = 24
-#: The hull of a convex skin holds no more than the skin but for this share.
+#: A skin is convex if the volume of its hull exceeds its own by no more than this share.
 CONVEX = 1e-9
 
 
 def _fcl() -> Any:
-    """python-fcl, when it is needed."""
+    """python-fcl, imported when it is needed."""
     try:
         import fcl
     except ImportError as error:
@@ -60,8 +59,8 @@ def _fcl() -> Any:
 
 class Skin:
     """The surface of a shape in the axes of its body, on a fixed one in N: points (n, 3), triangles
-    (m, 3), which of these are flat faces of the shape and not parts of a round one (m,), and how
-    far it reaches beyond [m]."""
+    (m, 3), which of these are flat faces of the shape and not parts of a round one (m,), and the
+    radius around the surface [m]."""
 
     def __init__(self, shape: Shape, point: Triple, axes: Nine) -> None:
         points, self.triangles, self.flat, self.radius = surface_of(shape)
@@ -86,7 +85,7 @@ class Skin:
 
     @cached_property
     def model(self) -> Any:
-        """The triangles as python-fcl keeps them."""
+        """The triangles as an object of python-fcl."""
         made = _fcl().BVHModel()
         made.beginModel(len(self.points), len(self.triangles))
         made.addSubModel(self.points, self.triangles)
@@ -95,7 +94,7 @@ class Skin:
 
     @cached_property
     def hull(self) -> tuple[Floats, bool]:
-        """The corners of the convex hull (k, 3), and whether that is all of it."""
+        """The corners of the convex hull (k, 3), and whether the skin is convex."""
         if not self.flat.any() and self.radius > 0.0:
             return self.points[:1], True
         from scipy.spatial import ConvexHull
@@ -124,8 +123,8 @@ class Skin:
 
 
 def surface_of(shape: Shape) -> tuple[Floats, Ints, Bools, float]:
-    """Points, triangles, which of these are flat faces, and how far it reaches beyond, in the axes
-    of the shape."""
+    """Points, triangles, which of these are flat faces, and the radius around the surface, in the
+    axes of the shape."""
     if isinstance(shape, Mesh):
         return shape.points, shape.corners, np.ones(len(shape.corners), dtype=bool), 0.0
     if isinstance(shape, Box):
@@ -147,7 +146,7 @@ def surface_of(shape: Shape) -> tuple[Floats, Ints, Bools, float]:
 
 
 def prism(shape: Cylinder) -> tuple[Floats, Ints, Bools, float]:
-    """The skin of a cylinder: as much of each side lies within as without."""
+    """The skin of a cylinder, with as much of each side inside as outside."""
     k, n = "xyz".index(shape.axis), np.arange(ROUND)
     radius = 2.0 * shape.radius / (1.0 + math.cos(math.pi / ROUND))
     points = np.zeros((2 * ROUND + 2, 3))
@@ -167,8 +166,7 @@ def prism(shape: Cylinder) -> tuple[Floats, Ints, Bools, float]:
 
 # --- pairs ----------------------------------------------------------------------------------------
 class Couple:
-    """Two skins of which the second is seen from the first: turned by T (3, 3), its body at y
-    (3,)."""
+    """Two skins, the second relative to the first: rotated by T (3, 3), its body at y (3,)."""
 
     def __init__(self, one: Skin, two: Skin) -> None:
         fcl = self.fcl = _fcl()
@@ -180,7 +178,7 @@ class Couple:
         self.size = one.ball + two.ball
 
     def separation(self, T: Floats, y: Floats) -> Apart:
-        """How far they are apart, or how deep one is in the other."""
+        """The distance of two skins, or the depth of their overlap."""
         far, way, touching = self._surfaces(T, y)
         inside = far > 0.0 and self._one_inside(T, y)
         if self.radius > 0.0:
@@ -192,8 +190,8 @@ class Couple:
         return (far if far > 0.0 and not inside else min(0.0, -depth)), n
 
     def _surfaces(self, T: Floats, y: Floats) -> tuple[float, Floats, tuple[int, int]]:
-        """How far the surfaces are apart, the way between nearest points, and on which triangles
-        these are."""
+        """The distance of the surfaces, the vector between nearest points, and the triangles that
+        contain these."""
         self.second.setTransform(self.fcl.Transform(T, y))
         found = self.fcl.DistanceResult()
         far = max(0.0, float(self.fcl.distance(self.first, self.second, self.request, found)))
@@ -201,13 +199,13 @@ class Couple:
         return far, np.asarray(q - p), (found.b1, found.b2)
 
     def _one_inside(self, T: Floats, y: Floats) -> bool:
-        """Whether one of two whose surfaces do not meet is within the other."""
+        """Whether one of two with separate surfaces is inside the other."""
         return self.one.holds(T @ self.two.points[0] + y) or self.two.holds(
             (self.one.points[0] - y) @ T
         )
 
     def _outwards(self, T: Floats, touching: tuple[int, int]) -> Floats:
-        """From the first to the second where a sphere's centre lies on the other."""
+        """The direction from the first to the second where a sphere's centre lies on the other."""
         return (
             self.one.normals[touching[0]]
             if self.two.radius > 0.0
@@ -216,7 +214,8 @@ class Couple:
 
     # --- where they overlap -----------------------------------------------------------------------
     def _pull_out(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Apart:
-        """The least way found by which the second comes out of the first, and its direction."""
+        """The shortest translation found that separates the second from the first, and its
+        direction."""
         directions, out = self._directions(T, y, touching), FIRST_PULL * self.size
         for _ in range(MOST_DRAWN):
             tried = [(n, *self._surfaces(T, y + out * n)[:2]) for n in directions]
@@ -230,7 +229,7 @@ class Couple:
         for k in followed:
             n, far, m = tried[k]
             found.append((self._push_back(T, y, n, out), n))
-            n = m / far  # maybe a better one
+            n = m / far  # a candidate for a better one
             if self._surfaces(T, y + out * n)[0] > 0.0 and not self._one_inside(T, y + out * n):
                 found.append((self._push_back(T, y, n, out), n))
         return min(found, key=lambda way: way[0])
@@ -238,12 +237,12 @@ class Couple:
     def _promising(
         self, T: Floats, y: Floats, out: float, tried: Sequence[tuple[Floats, float, Floats]]
     ) -> list[int]:
-        """Which of some directions to follow, when so far out along each one knows how far the two
-        are apart and which way.
+        """Which of some directions to follow, given the distance and its direction after a long
+        translation along each of them.
 
-        Directions are followed that promise the least way if what is nearest outside is what
-        overlaps here, which it is where both are convex, and some along which it is the farthest
-        outside, which lead out in any case."""
+        These are the directions of the shortest translation if the nearest points outside are also
+        those of the overlap, which holds where both are convex, and some along which the distance
+        outside is largest, which separate the two in any case."""
         apart = [k for k, (_, far, _) in enumerate(tried) if far > 0.0]
         promise = {
             k: out * float(tried[k][0] @ tried[k][2]) / tried[k][1] - tried[k][1] for k in apart
@@ -258,8 +257,8 @@ class Couple:
         return list(dict.fromkeys(k for ks in outside for k in itertools.islice(ks, FOLLOWED)))
 
     def _push_back(self, T: Floats, y: Floats, n: Floats, out: float) -> float:
-        """How far the second is out along n when it touches on its way back from outside: it never
-        passes anything."""
+        """How far the second is translated along n when it touches on its way back from outside,
+        without passing through anything."""
         for _ in range(MOST_MOVES):
             far = self._surfaces(T, y + out * n)[0]
             out -= far
@@ -268,8 +267,8 @@ class Couple:
         return out
 
     def _directions(self, T: Floats, y: Floats, touching: tuple[int, int]) -> list[Floats]:
-        """Likely directions: normals of faces that meet, their sums, what is perpendicular to edges
-        that meet, and the line of centres."""
+        """Likely directions: normals of faces in contact, their sums, normals to pairs of edges in
+        contact, and the line of centres."""
         rows = self._touching_faces(T, y, touching)
         mine, other = self.one.normals[rows[:, 0]], -self.two.normals[rows[:, 1]] @ T.T
         normals = distinct(np.concatenate([mine, other]))[:FACES]
@@ -283,7 +282,7 @@ class Couple:
         return list(distinct(np.array(units)))
 
     def _touching_faces(self, T: Floats, y: Floats, touching: tuple[int, int]) -> Ints:
-        """Faces of both that meet, pair by pair (n, 2), those that are known to touch first."""
+        """Faces of both in contact, pair by pair (n, 2), those that are known to touch first."""
         self.second.setTransform(self.fcl.Transform(T, y))
         result = self.fcl.CollisionResult()
         self.fcl.collide(self.first, self.second, self.contacts, result)
@@ -311,14 +310,14 @@ class Couple:
 
 
 def across_edges(one: Floats, two: Floats, outwards: Floats) -> Floats:
-    """What is perpendicular to an edge of each of two triangles (3, 3), turned outwards (9, 3)."""
+    """Normals to an edge of each of two triangles (3, 3), oriented outwards (9, 3)."""
     edges, others = np.roll(one, -1, axis=0) - one, np.roll(two, -1, axis=0) - two
     across = np.cross(edges[:, None], others[None]).reshape(-1, 3)
     return np.asarray(np.where(across @ outwards < 0.0, -1.0, 1.0)[:, None] * across)
 
 
 def are_near(mine: Floats, others: Floats, within: float) -> Bools:
-    """Which triangles (m, 3, 3) are so near to the box around some others."""
+    """Which triangles (m, 3, 3) are within a distance of the box around some others."""
     if not len(others):
         return np.zeros(len(mine), dtype=bool)
     low, high = others.min(axis=(0, 1)) - within, others.max(axis=(0, 1)) + within
@@ -338,7 +337,7 @@ def meet(one: Floats, two: Floats, normal: Floats, slack: float) -> bool:
 
 
 def distinct(directions: Floats) -> Floats:
-    """Directions (n, 3) without those that are there already, in their order; zero is none."""
+    """Directions (n, 3) without repetitions and zeros, in their order."""
     _, first = np.unique(np.round(directions, 7) + 0.0, axis=0, return_index=True)
     kept = directions[np.sort(first)]
     return np.asarray(kept[np.linalg.norm(kept, axis=1) > 0.5])

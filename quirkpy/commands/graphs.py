@@ -33,6 +33,11 @@ def graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
     """The graph that a journal holds."""
     from quirkpy.explore.graph import ReconfigurationGraph
 
+    if asked.journal.suffix == ".py":
+        raise PartError(
+            f"{str(asked.journal)!r} is a Python file and no journal; `quirkpy explore "
+            f"{asked.journal}` makes one of it."
+        )
     modules = (module_of(asked.study).__name__,) if asked.study else ()
     return ReconfigurationGraph.load(asked.journal, modules)
 

@@ -1,2 +1,2 @@
-"""Numbers without mechanics: rotations, eigenvalues, differences; angles that look like degrees;
-records."""
+"""Mathematics without mechanics: rotations, eigenvalues, differences; angles that look like
+degrees; records."""

@@ -1,9 +1,9 @@
-"""What is computed once: `cached_property` without a lock, and `once`.
+"""Values that are computed once: `cached_property` without a lock, and `once`.
 
 Before Python 3.12 that of `functools` holds one lock for all objects of a class while a value is
-computed.  Where values ask each other across objects, two threads then wait for each other for
-ever.  Here two threads that ask one object at once may both compute its value, which is the same to
-the bit; both get the one that is kept."""
+computed. Where values depend on each other across objects, two threads can then deadlock. Here two
+threads that access one object at once may both compute its value, which is the same to the bit;
+both get the one that is stored."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ if TYPE_CHECKING or sys.version_info >= (3, 12):
 else:
 
     class cached_property:
-        """A property that is computed when it is first asked for, and kept in the object's
+        """A property that is computed at its first access, and stored in the object's
         `__dict__`."""
 
         def __init__(self, compute: Any) -> None:
@@ -38,9 +38,9 @@ else:
 def once(
     kept: dict[Callable[[Owner], Any], Any], make: Callable[[Owner], Value], of: Owner
 ) -> Value:
-    """What a function makes of an object: made when it is first asked for, and kept by function.
+    """The value of a function of an object: computed at the first call, and stored by function.
 
-    Of two threads that ask at once both get the one that is kept."""
+    Two threads that call it at once both get the value that is stored."""
     if make not in kept:
         kept.setdefault(make, make(of))
     found: Value = kept[make]

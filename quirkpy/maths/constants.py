@@ -1,4 +1,4 @@
-"""Constants of nature and of floating-point numbers that more than one room needs."""
+"""Constants of nature and of floating-point numbers that are used in several packages."""
 
 import numpy as np
 
@@ -6,7 +6,7 @@ import numpy as np
 MU0_4PI = 1e-7
 #: Relative rounding of one floating-point number (the spacing of numbers at 1) [1].
 EPS = float(np.finfo(float).eps)
-#: Least divisor [of any unit]: a quotient stays finite where what it is divided by may be zero.
+#: Least divisor [of any unit], which keeps a quotient finite if its divisor may be zero.
 TINY = 1e-300
 #: Relative singular value below which directions depend on each other [1].
 DEPENDENT = 1e-9

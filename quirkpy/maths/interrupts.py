@@ -1,4 +1,4 @@
-"""Ctrl-C: who hears it, and whether one has come."""
+"""Ctrl-C: its handlers, and whether it has been pressed."""
 
 from __future__ import annotations
 
@@ -11,14 +11,15 @@ from contextlib import contextmanager
 from types import FrameType
 from typing import Any, TypeAlias
 
-#: After this time [s] an interruption that was lost comes again.
+#: An interruption that was lost is raised again after this time [s].
 RAISED_AFTER = 0.02
 Handler: TypeAlias = Callable[[int, FrameType | None], Any]
 
 
 class Listener:
     """A handler of Ctrl-C for a whole command: it raises KeyboardInterrupt as Python does, and
-    remembers that Ctrl-C came, also where a run answered by ending early and its caller went on."""
+    remembers that Ctrl-C was pressed, also where a run reacted by ending early and its caller
+    continued."""
 
     def __init__(self) -> None:
         self.heard = False
@@ -29,7 +30,7 @@ class Listener:
 
 
 def listening() -> Handler | None:
-    """What hears Ctrl-C in this thread, where that is Python itself or a `Listener`."""
+    """The handler of Ctrl-C in this thread, if that is Python's own or a `Listener`."""
     handler = signal.getsignal(signal.SIGINT)
     ours = handler is signal.default_int_handler or isinstance(handler, Listener)
     if not ours or threading.current_thread() is not threading.main_thread():
@@ -40,11 +41,11 @@ def listening() -> Handler | None:
 @contextmanager
 def remember() -> Iterator[None]:
     """A context in which `check` raises KeyboardInterrupt again after Ctrl-C: also where a run
-    answered it by ending early, or where it was lost in a callback of compiled code, as numba loses
-    it while it compiles.  Python does not complain of the latter; it is raised again shortly
+    reacted by ending early, or where it was lost in a callback of compiled code, or in numba during
+    compilation. Python's message about the latter is suppressed; it is raised again shortly
     after."""
     before, complain = listening(), sys.unraisablehook
-    if before is None or isinstance(before, Listener):  # nobody to listen, or it is done
+    if before is None or isinstance(before, Listener):  # no handler, or there is a context already
         yield
         return
 
@@ -55,7 +56,7 @@ def remember() -> Iterator[None]:
             again.append(threading.Timer(RAISED_AFTER, interrupt_main))
             again[-1].daemon = True
             again[-1].start()
-        elif not heard():  # what an interruption has left half done may fail as it goes
+        elif not heard():  # an interruption may leave objects that fail in their clean-up
             complain(lost)
 
     sys.unraisablehook = unraisable
@@ -70,18 +71,18 @@ def remember() -> Iterator[None]:
 
 
 def heard() -> bool:
-    """Whether Ctrl-C has come since `remember` began."""
+    """Whether Ctrl-C has been pressed since `remember` began."""
     handler = signal.getsignal(signal.SIGINT)
     return isinstance(handler, Listener) and handler.heard
 
 
 def check() -> None:
-    """Raise KeyboardInterrupt where one has been heard."""
+    """Raise KeyboardInterrupt if Ctrl-C has been pressed."""
     if heard():
         raise KeyboardInterrupt
 
 
 def note(handler: Handler) -> None:
-    """Tell a `Listener` that Ctrl-C came, without raising anything."""
+    """Tell a `Listener` that Ctrl-C was pressed, without raising anything."""
     if isinstance(handler, Listener):
         handler.heard = True

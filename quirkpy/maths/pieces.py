@@ -1,4 +1,4 @@
-"""Things that are joined in pairs, and the pieces that they make."""
+"""Connected components of objects joined in pairs."""
 
 from __future__ import annotations
 
@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 
 def firsts_of_pieces(n: int, pairs: Iterable[tuple[int, int]]) -> list[int]:
-    """The first of all things to which each of n is joined, by way of others as well; itself where
-    it is the first, or alone."""
+    """The first object of the connected component of each of n objects; itself where it is the
+    first, or alone."""
     above = list(range(n))
 
     def top(k: int) -> int:

@@ -15,14 +15,14 @@ class FrozenRecord:
     def __post_init__(self) -> None:
         for value in vars(
             self
-        ).values():  # nothing but the fields, as long as nothing has been derived from them
+        ).values():  # only fields, as long as nothing has been derived from them
             if isinstance(value, np.ndarray):
                 value.setflags(write=False)
 
     @classmethod
     def from_locked(cls, values: Mapping[str, Any]) -> Self:
-        """A record of its fields, and of what has been derived from them, by name, whose arrays are
-        locked already: nothing is locked or derived again, which takes a fifth of the time."""
+        """A record of its fields and derived values, by name, with arrays that are locked already:
+        nothing is locked or derived again, which takes a fifth of the time."""
         made = cls.__new__(cls)
         vars(made).update(values)
         return made

@@ -1,4 +1,4 @@
-"""Turns of many vectors at once, by quaternions w x y z, row by row."""
+"""Rotations of many vectors at once, by quaternions w x y z, row by row."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import numpy as np
 
 from quirkpy.maths.types import Floats
 
-#: The coordinates, cyclically exchanged.
+#: Cyclic permutations of the coordinates.
 YZX, ZXY = np.array([1, 2, 0]), np.array([2, 0, 1])
 
 
@@ -23,7 +23,7 @@ def product(p: Floats, q: Floats) -> Floats:
 
 
 def rotate(q: Floats, a: Floats) -> Floats:
-    """Vectors turned by unit quaternions w x y z."""
+    """Vectors rotated by unit quaternions w x y z."""
     u = q[..., 1:]
     across = cross(u, a)
     return np.asarray(a + 2.0 * (q[..., :1] * across + cross(u, across)))

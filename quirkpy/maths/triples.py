@@ -1,7 +1,7 @@
 """Vectors of three and matrices of nine floats as plain tuples.
 
-Parts come one by one: for so few numbers plain arithmetic costs a tenth of what arrays cost.  A
-matrix lies row by row."""
+Parts are constructed one by one: for so few numbers plain arithmetic costs a tenth of arrays. A
+matrix is stored row by row."""
 
 from __future__ import annotations
 
@@ -70,14 +70,14 @@ def cross(a: Vector, b: Vector) -> Triple:
 def unit(a: Vector) -> Triple:
     """The direction of a, of length one."""
     x, y, z = a
-    largest = max(abs(x), abs(y), abs(z))  # first: its square may be out of range
+    largest = max(abs(x), abs(y), abs(z))  # first: the square of a component may overflow
     x, y, z = x / largest, y / largest, z / largest
     length = math.hypot(x, y, z)
     return x / length, y / length, z / length
 
 
 def across(a: Vector, z: Vector) -> Triple:
-    """The direction of a made perpendicular to the unit vector z."""
+    """The component of a perpendicular to the unit vector z, normalised."""
     along = dot(a, z)
     return unit((a[0] - along * z[0], a[1] - along * z[1], a[2] - along * z[2]))
 

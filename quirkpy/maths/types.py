@@ -1,4 +1,4 @@
-"""Arrays and vectors as annotations name them."""
+"""Types of arrays and vectors for annotations."""
 
 from __future__ import annotations
 

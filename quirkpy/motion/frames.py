@@ -17,6 +17,11 @@ if TYPE_CHECKING:
 
 #: Largest number of times that a step of a run is halved.
 HALVINGS = 8
+#: Kinetic energy between two frames deviates by no more than this share of its range in a run, or
+#: by this share of its maximum, whichever is more.
+SHARE_OF_RANGE, SHARE_OF_MOST = 0.01, 1e-3
+#: Where between two frames this is checked.
+QUARTERS = (0.25, 0.5, 0.75)
 #: If a run keeps one state in more steps than this, the states between are recomputed.
 SPARSE = 2
 
@@ -39,6 +44,30 @@ class Frames(NamedTuple):
     joints: dict[str, Floats]
 
 
+class Closeness(NamedTuple):
+    """How far the way between two frames may lie off the straight one: `length` [m], `angle` [rad],
+    `kinetic` energy [J]; mass [kg] (n,) and inertia about the mass centre, in body axes [kg m2] (n,
+    3, 3), of the bodies that have it."""
+
+    length: float
+    angle: float
+    kinetic: float
+    mass: Floats
+    inertia: Floats
+
+    def energy(self, v: Floats, omega: Floats) -> float:
+        """The kinetic energy [J] at velocities v (n, 3) and omega, in body axes (n, 3)."""
+        moving = np.einsum("n,ni,ni", self.mass, v, v)
+        return 0.5 * float(moving + np.einsum("ni,nij,nj", omega, self.inertia, omega))
+
+
+def closeness_for(run: Trajectory, length: float, angle: float) -> Closeness:
+    """How close the frames of a run lie, so that its curves are smooth as well."""
+    tables, kinetic = run.system.tables, run.kinetic
+    allowed = max(SHARE_OF_RANGE * float(np.ptp(kinetic)), SHARE_OF_MOST * float(kinetic.max()))
+    return Closeness(length, angle, allowed, tables.body_mass, tables.body_inertia)
+
+
 class Metered(NamedTuple):
     """A state of a run with the work done and the energy dissipated since the run began [J]."""
 
@@ -51,8 +80,8 @@ def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: 
     """The frames of successive runs, each with the time at which its own time begins [s].
 
     Between two frames, linear interpolation of positions and uniform rotation are accurate to about
-    `length` [m] and `angle` [rad]: stored steps are divided, by integrating again within them,
-    until that is so."""
+    `length` [m] and `angle` [rad], and that of kinetic energy to a percent: stored steps are
+    divided, by integrating again within them, until that is so."""
     made, before = [], (0.0, 0.0)
     for begins, kept in pieces:
         run = whole(kept)
@@ -156,18 +185,18 @@ def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats
 
 def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metered]:
     """The stored states of a run, with as many between them as are needed."""
-    work, dissipated = run.work, run.dissipated
+    work, dissipated, off = run.work, run.dissipated, closeness_for(run, length, angle)
     here = Metered(run.states[0], float(work[0]), float(dissipated[0]))
     yield here
     for k in range(1, len(run.t)):
         there = Metered(run.states[k], float(work[k]), float(dissipated[k]))
-        yield from between(run, here, there, (length, angle), HALVINGS)
+        yield from between(run, here, there, off, HALVINGS)
         yield there
         here = there
 
 
 def between(
-    run: Trajectory, one: Metered, two: Metered, off: tuple[float, float], left: int
+    run: Trajectory, one: Metered, two: Metered, off: Closeness, left: int
 ) -> Iterable[Metered]:
     """Instants between two of a run, if the motion between these is not linear."""
     t = 0.5 * (one.state.t + two.state.t)
@@ -179,10 +208,10 @@ def between(
     yield from between(run, middle, two, off, left - 1)
 
 
-def straight(one: State, two: State, off: tuple[float, float]) -> bool:
+def straight(one: State, two: State, off: Closeness) -> bool:
     """Whether a motion is linear between two states: the cubic through poses and velocities of both
     deviates from the straight line by no more than a quarter of the larger of its two differences
-    in slope."""
+    in slope, and its kinetic energy changes evenly."""
     h = two.t - one.t
     gone = two.r - one.r
     turned = np.array([turn_between(a, b) for a, b in zip(one.q, two.q, strict=True)]).reshape(
@@ -191,8 +220,20 @@ def straight(one: State, two: State, off: tuple[float, float]) -> bool:
     ends = [(one.v * h - gone, two.v * h - gone), (one.omega * h - turned, two.omega * h - turned)]
     return all(
         np.linalg.norm(np.concatenate(both), axis=1).max(initial=0.0) <= 4.0 * most
-        for both, most in zip(ends, off, strict=True)
-    )
+        for both, most in zip(ends, off[:2], strict=True)
+    ) and is_even(one, two, (gone / h, turned / h), off)
+
+
+def is_even(one: State, two: State, mean: tuple[Floats, Floats], off: Closeness) -> bool:
+    """Whether kinetic energy changes evenly between two states, whose mean velocities are given, if
+    the motion is cubic."""
+    begun, ended = off.energy(one.v, one.omega), off.energy(two.v, two.omega)
+    for s in QUARTERS:
+        a, b, c = 6.0 * s * (1.0 - s), 1.0 - 4.0 * s + 3.0 * s * s, 3.0 * s * s - 2.0 * s
+        v, omega = a * mean[0] + b * one.v + c * two.v, a * mean[1] + b * one.omega + c * two.omega
+        if abs(off.energy(v, omega) - (1.0 - s) * begun - s * ended) > off.kinetic:
+            return False
+    return True
 
 
 def turn_between(one: Floats, two: Floats) -> Floats:

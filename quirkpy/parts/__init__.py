@@ -1,1 +1,1 @@
-"""What a user writes.  Frozen descriptions without state and without indices."""
+"""The parts that users write: frozen descriptions without state and without indices."""

@@ -1,4 +1,4 @@
-"""What a spacecraft turns and pushes itself with: thrusters and reaction wheels."""
+"""Actuators of a spacecraft: thrusters and reaction wheels."""
 
 from __future__ import annotations
 
@@ -15,15 +15,15 @@ from quirkpy.parts.schedule import TimeFunction
 
 
 def along_z(value: Any) -> Any:
-    """A vector or a schedule of vectors; one number stands for a vector along z."""
+    """A vector or a schedule of vectors; one number gives a vector along z."""
     if isinstance(value, TimeFunction):
         return value.mapped(np.array([[0.0], [0.0], [1.0]])) if value.scalar else value
     return vector(value) if real(value).ndim else (0.0, 0.0, number(value))
 
 
 class Thruster(Force):
-    """A force that turns with its site: ``Thruster("jet", nozzle, 0.5)``.  What it does counts as
-    work.
+    """A force fixed in the axes of its site: ``Thruster("jet", nozzle, 0.5)``. All of its power
+    counts as work.
 
     thrust [N] on the body, in the axes of the site: one number along z, three numbers, or a
     `Schedule` or other `TimeFunction` of either."""
@@ -45,12 +45,11 @@ class ReactionWheel(Force):
     """Momentum h stored in wheels: torque -h' - w x h on the body, h' as seen from it.
 
     momentum h [N m s] in the axes of the site: one number along z, three numbers for three wheels,
-    or a `Schedule` joined by lines or another `TimeFunction`, whose slopes are the torques of the
-    motors.  h is the whole
-    spin about each wheel's axis, so the body's inertia holds the wheels without their moments about
-    these axes.  The motors' power on the body, -h'.w, counts as work; h is not part of
-    `run.angular_momentum`, and `momentum_at` gives it.  Not in a `HillFrame`, with which h would
-    have to turn."""
+    or a `Schedule` with linear interpolation or another `TimeFunction`, whose slopes are the
+    torques of the motors. h is the total angular momentum about each wheel's axis, so the body's
+    inertia contains the wheels without their moments about these axes. The motors' power on the
+    body, -h'.w, counts as work; h is not part of `run.angular_momentum`, and `momentum_at` gives
+    it. Not in a `HillFrame`, with which h would have to turn."""
 
     site: Site = checked(instance(Site))
     momentum: Vector | float | TimeFunction = checked(along_z)
@@ -73,7 +72,7 @@ class ReactionWheel(Force):
 
     @property
     def still(self) -> bool:
-        """Whether nothing is stored, ever."""
+        """Whether the momentum is zero at all times."""
         return not isinstance(self.momentum, TimeFunction) and not any(self.momentum)  # type: ignore[arg-type]
 
     def momentum_at(self, t: float) -> Floats:

@@ -54,15 +54,14 @@ ALONG_X = 1e-6
 #: Three principal moments, or a symmetric 3x3 matrix: about the mass centre, in body axes [kg m2].
 Inertia: TypeAlias = Sequence[float] | Sequence[Sequence[float]] | Floats
 
-#: Rounding that a matrix of moments may carry before it counts as asymmetric or impossible,
-#: relative.
+#: Relative rounding that a matrix of moments may have before it counts as asymmetric or impossible.
 INERTIA_TOLERANCE = 1e-9
-#: A direction for x that is not perpendicular to z by more than this [rad] is refused.
+#: Largest deviation of a direction for x from the plane perpendicular to z [rad].
 SQUARE_TOLERANCE = 1e-6
 
 
 class Placement(TypedDict, total=False):
-    """The keywords that every way of making a body shares; see `Body`."""
+    """The keywords shared by all constructors of a body; see `Body`."""
 
     position: Vector
     orientation: Any
@@ -84,7 +83,7 @@ def _inertia(value: Any) -> Any:
 
 
 def _color(value: Any) -> Any:
-    """A colour: a name or '#rrggbb' for a painter, or three numbers from 0 to 1."""
+    """A colour: a name or '#rrggbb', or three numbers from 0 to 1."""
     if isinstance(value, str):
         return text(value)
     out = vector(value)
@@ -97,10 +96,10 @@ class Body(Part):
     """A rigid body.
 
     mass [kg] and inertia [kg m2] (3 principal values or 3x3, about the mass centre, body axes) may
-    be left out when the body is fixed.  The initial pose and motion: position [m] and velocity
-    [m/s] of the mass centre in N, orientation (body axes to N), angular_velocity [rad/s] in body
-    axes.  `unphysical_inertia` accepts moments that no mass distribution has (a paper's table), as
-    long as they are positive."""
+    be omitted for fixed bodies. The initial pose and motion: position [m] and velocity [m/s] of the
+    mass centre in N, orientation (body axes to N), angular_velocity [rad/s] in body axes.
+    `unphysical_inertia` accepts moments that no mass distribution has (a paper's table), if they
+    are positive."""
 
     name: str = checked(text)
     mass: float | None = checked(optional(positive), default=None)
@@ -145,7 +144,7 @@ class Body(Part):
             )
 
     def _principal_moments(self) -> list[float]:
-        """The three moments about the principal axes, rising."""
+        """The three moments about the principal axes, in increasing order."""
         if is_triple(self.inertia):
             return sorted(self.inertia)  # type: ignore[arg-type]
         matrix = self.inertia_matrix
@@ -179,7 +178,7 @@ class Body(Part):
     # --- ways of making one -----------------------------------------------------------------------
     @classmethod
     def _uniform(cls, name: str, shape: Shape, mass: float | None, rest: Placement) -> Body:
-        """A body whose mass fills its shape evenly."""
+        """A body with its mass distributed uniformly over its shape."""
         if mass is None:
             return cls(name, shape=shape, **rest)
         kilograms = cls._size(name, "mass", positive, mass)
@@ -210,14 +209,15 @@ class Body(Part):
         cls, name: str, radius: float, length: float, mass: float | None = None, axis: Axis = "x",
         **rest: Unpack[Placement],
     ) -> Body:  # fmt: skip
-        """A uniform cylinder; radius [m], length [m], axis: the body axis along which it lies."""
+        """A uniform cylinder; radius [m], length [m], axis: the body axis along its length."""
         return cls._uniform(name, cls._shape(name, Cylinder, radius, length, axis), mass, rest)
 
     @classmethod
     def mesh(
         cls, name: str, mesh: Mesh, mass: float | None = None, **rest: Unpack[Placement]
     ) -> Body:
-        """A uniform solid of any form; mesh: centred on the mass centre, as `mesh.centred()` is."""
+        """A uniform solid of any form; mesh: with the origin at the mass centre, like
+        `mesh.centred()`."""
         if not isinstance(mesh, Mesh):
             raise PartError(
                 f"{cls.__name__} {name!r}: mesh is {show(mesh)}, but must be a Mesh; Mesh.load "
@@ -237,8 +237,8 @@ class Body(Part):
     ) -> Body:
         """A slender rod from start to end (points in N [m]), body x along it.
 
-        Its moment across is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m] =
-        L/100 when not given. `position` and `orientation` follow from the ends."""
+        Its transverse moment is m L^2/12 exactly; about its own axis m radius^2/2, with radius [m]
+        = L/100 if not given. `position` and `orientation` follow from the ends."""
         first = cls._size(name, "start", vector, start)
         along = sub(cls._size(name, "end", vector, end), first)
         length = math.hypot(*along)
@@ -255,8 +255,8 @@ class Body(Part):
 
     @staticmethod
     def _place_along(name: str, first: Any, along: Any, rest: Placement) -> Placement:
-        """The placement of a body whose x axis goes along a line from a point [m], its mass centre
-        in the middle."""
+        """The placement of a body whose x axis lies along a line from a point [m], with its mass
+        centre in the middle."""
         if {"position", "orientation"} & rest.keys():
             raise PartError(
                 f"Body {name!r}: position and orientation follow from start and end; leave them "
@@ -271,7 +271,7 @@ class Body(Part):
 
     @classmethod
     def _shape(cls, name: str, kind: type[Shape], *sizes: Any) -> Shape:
-        """A shape; what is wrong with it is said in the name of the body that is being made."""
+        """A shape; errors name the body that is being constructed."""
         try:
             return kind(*sizes)
         except PartError as error:
@@ -279,7 +279,7 @@ class Body(Part):
 
     @classmethod
     def _size(cls, name: str, field: str, check: Callable[[Any], Any], value: Any) -> Any:
-        """A checked number or point, in the name of the body that is being made."""
+        """A checked number or point; errors name the body that is being constructed."""
         try:
             return check(value)
         except (TypeError, ValueError) as error:
@@ -297,8 +297,8 @@ class Body(Part):
         return Site(self, name, at, z, x)
 
     def site_at(self, name: str, point: Vector | None, axes: Floats) -> Site:
-        """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) at the
-        written pose."""
+        """The site at `point` (in N, default the mass centre) with `axes` (columns, in N) in the
+        initial pose."""
         return self.site_placed(name, None if point is None else triple(point), nine(axes))
 
     def site_placed(self, name: str, point: Vector | None, axes: Nine) -> Site:
@@ -315,7 +315,7 @@ class Body(Part):
 
 
 def _turn_x_to(target: Vector) -> Any:
-    """The smallest rotation that carries the x axis to a unit vector."""
+    """The smallest rotation from the x axis to a unit vector."""
     x, y, z = target
     sine = math.hypot(y, z)
     return quat.rotation((0.0, -z, y) if sine > 0.0 else (0.0, 0.0, 1.0), math.atan2(sine, x))
@@ -325,8 +325,8 @@ class Site(Part):
     """A frame fixed in a body: origin `at` [m], axes z and x, all in body axes, origin at the mass
     centre.
 
-    x must be perpendicular to z.  Left out, it is the body's x axis made perpendicular to z (body y
-    where z lies along body x).  Make one with ``body.site(name, at=..., z=..., x=...)``."""
+    x must be perpendicular to z. If omitted, it is the body's x axis made perpendicular to z (body
+    y where z lies along body x). Constructor: ``body.site(name, at=..., z=..., x=...)``."""
 
     body: Body = checked(instance(Body))
     name: str = checked(text)
@@ -360,8 +360,7 @@ class Site(Part):
         return _triad(perpendicular(z) if self.x is None else across(unit(self.x), z), z)
 
     def written_pose(self) -> tuple[Floats, Floats]:
-        """Origin (3,) [m] and axes (3, 3, columns) in N, at the pose with which the body was
-        written."""
+        """Origin (3,) [m] and axes (3, 3, columns) in N, in the initial pose of the body."""
         point, axes = self.placed()
         return np.array(point), array(axes)
 
@@ -374,7 +373,7 @@ class Site(Part):
 def perpendicular(z: Triple) -> Triple:
     """The x axis made perpendicular to the unit vector z; y where z lies along x."""
     x = across((1.0, 0.0, 0.0) if abs(z[0]) < 1.0 - ALONG_X else (0.0, 1.0, 0.0), z)
-    return across(x, z) if abs(z[0]) > 0.9 else x  # where little is left of x, so is of its digits
+    return across(x, z) if abs(z[0]) > 0.9 else x  # avoids cancellation
 
 
 def axes_about(axis: Vector) -> Nine:
@@ -406,5 +405,5 @@ def point_sites(
     return one, two
 
 
-#: The inertial frame as a body: it may stand wherever a body may, and belongs to every system.
+#: The inertial frame as a body: it may be used like any body, and belongs to every system.
 GROUND = Body("ground", fixed=True)

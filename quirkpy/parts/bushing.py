@@ -1,4 +1,4 @@
-"""`Bushing`: a spring and damper in all six directions, and the matrices that go with it."""
+"""`Bushing`: a spring and damper in all six directions, and its matrices."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.part import checked
 
 #: Asymmetry, and negative eigenvalues, that a 6x6 matrix may have by rounding, as a share of its
-#: largest [1].
+#: largest entry [1].
 MATRIX_ROUNDING = 1e-9
-#: Of a symmetric 3x3 matrix what elements store: xx xy xz yy yz zz.
+#: The stored elements of a symmetric 3x3 matrix: xx xy xz yy yz zz.
 UPPER = ([0, 0, 0, 1, 1, 2], [0, 1, 2, 1, 2, 2])
 
 
@@ -31,7 +31,7 @@ def _six(value: Any) -> Any:
 
 
 def _dissipating(value: Any) -> Any:
-    """A damping matrix (6, 6); refused where an eigenvalue is negative by more than rounding."""
+    """A damping matrix (6, 6); an error where an eigenvalue is negative by more than rounding."""
     out = _six(value)
     least, most = np.linalg.eigvalsh(np.array(out))[[0, -1]]
     if least < -MATRIX_ROUNDING * max(most, -least):
@@ -46,11 +46,11 @@ class Bushing(Force):
     """A 6x6 spring and damper between two sites: U = x' K x/2 with x = (d, phi), in the axes of
     site 1.
 
-    d [m]: from site 1 to site 2; phi [rad]: axis times angle of the turn from one to the other, up
-    to half a turn.  The force on the second body is minus the gradient of U, minus C x_rate, where
-    the rate of phi is the relative angular velocity.  stiffness K and damping C: 6x6, symmetric, or
-    six numbers on the diagonal, in N/m, N m/rad, N s/m ...  The ends are sites, or bodies joined at
-    the point `at` (in N at the written poses, axes of N)."""
+    d [m]: from site 1 to site 2; phi [rad]: axis times angle of the rotation from one to the other,
+    up to half a turn. The force on the second body is minus the gradient of U, minus C x_rate,
+    where the rate of phi is the relative angular velocity. stiffness K and damping C: 6x6,
+    symmetric, or six numbers on the diagonal, in N/m, N m/rad, N s/m ... The ends are sites, or
+    bodies joined at the point `at` (in N in the initial poses, axes of N)."""
 
     first: Site | Body = checked(instance(Site, Body))
     second: Site | Body = checked(instance(Site, Body))
@@ -84,15 +84,15 @@ class Bushing(Force):
 
 
 def blocks(matrix: Any) -> tuple[float, ...]:
-    """A symmetric 6x6 matrix as elements take it: linear block (6), mixed block (9), angular block
-    (6)."""
+    """A symmetric 6x6 matrix in the order used by elements: linear block (6), mixed block (9),
+    angular block (6)."""
     m = np.array(matrix)
     return (*m[:3, :3][UPPER].tolist(), *m[:3, 3:].reshape(9).tolist(), *m[3:, 3:][UPPER].tolist())
 
 
 def mobility(body: Body, position: Floats, axes: Floats, point: Floats) -> Floats:
-    """Velocities of a point and angular velocity that a unit impulse there causes, in N (6, 6): the
-    inverse mass."""
+    """The velocity of a point and the angular velocity caused by a unit impulse there, in N (6, 6):
+    the inverse mass."""
     if body.fixed:
         return np.zeros((6, 6))
     x, y, z = point - position
@@ -105,8 +105,7 @@ def mobility(body: Body, position: Floats, axes: Floats, point: Floats) -> Float
 
 
 def modal_damping(stiffness: Floats, mass: Floats, ratio: float) -> Floats:
-    """The damping matrix that gives every mode of M x'' + K x = 0 the same share of its critical
-    damping."""
+    """The damping matrix that gives every mode of M x'' + K x = 0 the same damping ratio."""
     sizes, axes = np.linalg.eigh(mass)
     root, inverse = (axes * sizes**power @ axes.T for power in (0.5, -0.5))
     squares, modes = np.linalg.eigh(inverse @ stiffness @ inverse)

@@ -1,8 +1,8 @@
-"""What a field of a part may be: each check turns a user's value into the stored one or says what
-is wrong.
+"""Checks of the fields of parts: each converts a user's value into the stored one or says what is
+wrong.
 
 A check raises ValueError or TypeError with the end of a sentence ("is -1.0, but must be positive");
-`Part` puts the part and the field in front of it."""
+`Part` prefixes the part and the field."""
 
 from __future__ import annotations
 
@@ -17,23 +17,23 @@ import numpy as np
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.maths.warnings import in_radians
 
-#: What no name may hold: characters that XML 1.0 does not know, and controls that move a terminal.
+#: Characters forbidden in names: those that XML 1.0 excludes, and control characters of terminals.
 UNWRITABLE = re.compile("[\x00-\x08\x0a-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
 
 
 def show(value: Any) -> str:
-    """A value as it stands in a sentence: on one line, shortened where it is long."""
+    """A value as shown in a sentence: on one line, shortened where it is long."""
     line = " ".join(repr(value).split())
     return line if len(line) <= 100 else line[:97] + "..."
 
 
-def counted(n: int, one: str, many: str = "") -> str:
+def how_many(n: int, one: str, many: str = "") -> str:
     """A number and a noun as they stand in a sentence: "1 node", "2 nodes"."""
     return f"{n} {one if n == 1 else many or one + 's'}"
 
 
 def text(value: Any) -> str:
-    """A name: some characters on one line, not all of them blank, that files can hold and terminals
+    """A name: characters on one line, not all blank, that files can contain and terminals can
     show."""
     if not isinstance(value, str) or not value.strip() or len(value.splitlines()) > 1:
         raise TypeError(f"is {show(value)}, but must be a text of one line that is not empty")
@@ -48,7 +48,7 @@ def text(value: Any) -> str:
 def number(value: Any) -> float:
     """A finite real number."""
     if type(value) is float and math.isfinite(value):
-        return value  # the usual case, without the way through an array
+        return value  # the usual case, without conversion to an array
     try:
         array = real(value)
     except TypeError:
@@ -78,7 +78,7 @@ def not_negative(value: Any) -> float:
 
 
 def angle_up_to(most: float, words: str) -> Callable[[Any], float]:
-    """A positive angle [rad] up to a largest one, which words name; beyond that it was meant in
+    """A positive angle [rad] up to a largest one, described by words; a larger value was meant in
     degrees."""
 
     def check(value: Any) -> float:
@@ -103,18 +103,18 @@ def below(most: float) -> Callable[[Any], float]:
 
 
 def share(value: Any) -> float:
-    """A positive share of something, less than all of it."""
+    """A positive number less than one."""
     return below(1.0)(value)
 
 
 def small(value: Any) -> float:
-    """A displacement [m] or [rad], zero or above, of no more than half a turn; beyond that it was
+    """A displacement [m] or [rad], zero or above, of no more than half a turn; a larger value was
     meant in degrees."""
     return 0.0 if number(value) == 0.0 else angle_up_to(math.pi, "pi")(value)
 
 
 def whole(value: Any) -> int:
-    """A whole number, zero or above."""
+    """An integer, zero or above."""
     if type(value) is not int or value < 0:
         raise TypeError(f"is {show(value)}, but must be a whole number from 0 up")
     return value
@@ -133,14 +133,14 @@ def numbers(value: Any, shape: tuple[int, ...]) -> Any:
     if array.shape != shape:
         raise ValueError(f"has shape {array.shape}, but must have shape {shape}")
     out = _tuples(array)
-    # Mostly a few: for these quicker than by numpy
+    # Usually few numbers: for these faster than numpy
     if not all(map(math.isfinite, array.ravel().tolist())):
         raise ValueError(f"is {show(out)}, but every number must be finite")
     return out
 
 
 def is_triple(value: Any) -> bool:
-    """Whether a value already is what `vector` makes: a tuple of three finite floats."""
+    """Whether a value is already in the form of `vector`: a tuple of three finite floats."""
     if type(value) is not tuple or len(value) != 3:
         return False
     a, b, c = value
@@ -153,7 +153,7 @@ def is_triple(value: Any) -> bool:
 
 
 def real(value: Any) -> Floats:
-    """Real numbers as an array of any shape: no texts, no truth values, nothing complex, no ragged
+    """Real numbers as an array of any shape: no strings, no booleans, no complex numbers, no ragged
     lists."""
     try:
         array = np.asarray(value)
@@ -167,7 +167,7 @@ def real(value: Any) -> Floats:
 
 
 def steady(value: Any) -> Any:
-    """Any value that cannot change afterwards: lists and arrays become tuples."""
+    """Any value made immutable: lists and arrays become tuples."""
     plain = value.tolist() if isinstance(value, np.ndarray) else value
     if type(plain) in (list, tuple):
         plain = tuple(steady(item) for item in plain)
@@ -182,7 +182,7 @@ def steady(value: Any) -> Any:
 
 def vector(value: Any) -> Any:
     """Three finite numbers."""
-    # Spares the usual case the way through an array
+    # The usual case, without conversion to an array
     return value if is_triple(value) else numbers(value, (3,))
 
 
@@ -195,7 +195,7 @@ def lengths(value: Any) -> Any:
 
 
 def direction(value: Any) -> Any:
-    """Three finite numbers that are not all zero; kept at the length that the user gave."""
+    """Three finite numbers that are not all zero; their length is kept."""
     out = vector(value)
     if math.hypot(*out) == 0.0:
         raise ValueError("has zero length, but must point somewhere")
@@ -212,7 +212,7 @@ def texts(value: Any) -> tuple[str, ...]:
 
 
 def whole_numbers(value: Any) -> Ints:
-    """Whole numbers as an array of any shape."""
+    """Integers as an array of any shape."""
     given = real(value)
     with np.errstate(all="ignore"):
         out = given.astype(np.int64)

@@ -1,4 +1,4 @@
-"""`Controller`: what measures a run at samples, and commands its motors, wheels and loads."""
+"""`Controller`: measures a run at samples, and commands its motors, wheels and loads."""
 
 from __future__ import annotations
 
@@ -23,9 +23,9 @@ from quirkpy.parts.checks import (
 from quirkpy.parts.formulas import numbers_of, parameters_of
 from quirkpy.parts.part import Part, checked
 
-#: What a compiled command is given beside fields.
+#: Arguments of a compiled command other than fields.
 GIVEN = "t", "measured", "memory"
-#: How a command goes on between samples.
+#: How a command is interpolated between samples.
 Hold: TypeAlias = Literal["zero", "first"]
 
 
@@ -58,7 +58,8 @@ def _numbers(value: Any) -> tuple[float, ...]:
 
 
 def by_name(check: Callable[[Any], float]) -> Callable[[Any], tuple[tuple[str, float], ...]]:
-    """A check of numbers by name, ``{"hinge.angle": 1e-3}``, kept as pairs, which do not change."""
+    """A check of numbers by name, ``{"hinge.angle": 1e-3}``, stored as pairs, which are
+    immutable."""
 
     def checked_pairs(value: Any) -> tuple[tuple[str, float], ...]:
         pairs = value.items() if isinstance(value, Mapping) else value
@@ -74,7 +75,7 @@ def by_name(check: Callable[[Any], float]) -> Callable[[Any], tuple[tuple[str, f
 
 
 class Controller(Part, ABC):
-    """Base of sampled controllers; yours annotates what it needs, and defines `command`::
+    """Base of sampled controllers; a subclass annotates its fields, and defines `command`::
 
         class PD(qp.Controller):
             stiffness: float
@@ -83,34 +84,34 @@ class Controller(Part, ABC):
                 torque = -self.stiffness * measured["hinge.angle"]
                 return {"motor.torque": torque - self.damping * measured["hinge.rate"]}
 
-    ``PD("pd", 2.0, 0.3, period=0.1, reads=["hinge.angle", "hinge.rate"],
-    drives=["motor.torque"])`` is a part of a system like others.  In a run Python is called once
-    for each sample, and steps end exactly there: at the time at which it begins to act, and every
-    `period` [s] from then on.
+    ``PD("pd", 2.0, 0.3, period=0.1, reads=["hinge.angle", "hinge.rate"], drives=["motor.torque"])``
+    is a part of a system like others. In a run Python is called once for each sample, and steps end
+    exactly there: at the time at which the controller becomes active, and every `period` [s] from
+    then on.
 
-    measured: what the names in `reads` measure (`system.measures`), numbers, arrays of three, and
-    quaternions of orientations; memory: a dict that is its own, empty at first, and part of the
-    state: a run that goes on finds it as it was left, and files keep numbers, texts, lists and
-    arrays.  What `command` returns has a number, or three, for each of `drives`: the field of a
-    force that may be a function of time, such as "push.force", "jet.thrust", "motor.torque" or
-    "servo.target", in the place of which the command stands; what is written there holds until the
-    first command.  All drives say what is done to the body that the part acts on.  So
-    "wheel.torque" is the torque of the motors of a `ReactionWheel` on its body, in axes of its
-    site: the momentum of the wheels changes by the opposite.
+    measured: the values of the names in `reads` (`system.measures`), numbers, arrays of three, and
+    quaternions of orientations; memory: the controller's own dict, empty at first, and part of the
+    state: a continued run finds it unchanged, and files can contain numbers, strings, lists and
+    arrays. `command` returns a number, or three, for each of `drives`: the field of a force that
+    may be a function of time, such as "push.force", "jet.thrust", "motor.torque" or "servo.target",
+    which the command replaces; the value defined there holds until the first command. All drives
+    refer to the load on the body of the part. So "wheel.torque" is the torque of the motors of a
+    `ReactionWheel` on its body, in axes of its site: the momentum of the wheels changes by the
+    opposite.
 
-    hold: "zero", a command holds until the next; "first", it goes straight from what it was to what
-    was commanded, in one period.  delay [s]: so much later commands take effect.  limit: commands
-    never exceed it in any component, by drive.  noise: standard deviation of what is added to
-    measured numbers, by name; of orientations that of a small turn [rad]; `seed` decides.  quantum:
-    measured numbers are whole multiples of it, by name.  constant: while everything rests the
-    command stays what it is, so `settle`, which otherwise refuses controllers, takes it for a
-    constant.
+    hold: "zero", a command is constant until the next; "first", it changes linearly from its
+    previous value to the command, in one period. delay [s]: time until commands take effect. limit:
+    bound of every component of commands, by drive. noise: standard deviation of noise added to
+    measured numbers, by name; for orientations that of a small rotation [rad]; `seed` determines
+    it. quantum: measured numbers are rounded to multiples of it, by name. constant: while the
+    system is at rest the command is constant, so `settle`, which otherwise refuses controllers,
+    treats it as a constant.
 
-    compiled: numba compiles `command`, and no Python is asked in a run.  Then it is a static
-    function of numbers, whose arguments are named after what they are: t [s]; measured, an array
-    with all numbers in the order of `reads`, orientations as w x y z; memory, an array that is its
-    own, at first the numbers of the field `memory`; or a field that is a number or a tuple of
-    numbers.  It returns the numbers of `drives`, one after the other, as a tuple or an array::
+    compiled: numba compiles `command`, and no Python is called in a run. Then it is a static
+    function of numbers with these argument names: t [s]; measured, an array with all numbers in the
+    order of `reads`, orientations as w x y z; memory, an array owned by the controller, initially
+    the numbers of the field `memory`; or a field that is a number or a tuple of numbers. It returns
+    the numbers of `drives`, one after the other, as a tuple or an array::
 
         class PD(qp.Controller):
             stiffness: float
@@ -118,8 +119,8 @@ class Controller(Part, ABC):
             def command(t, measured, memory, stiffness):
                 return -stiffness * measured[0]
 
-    It acts while any of the parts that it drives acts.  `run["pd"]` has what was measured and
-    commanded."""
+    It is active while any of the parts that it drives is. `run["pd"]` has the measured values and
+    commands."""
 
     name: str = checked(text)
     period: float = checked(positive, kw_only=True)
@@ -143,7 +144,7 @@ class Controller(Part, ABC):
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """Fields that the command asks for where it is compiled, by name."""
+        """Fields that are arguments of the command where it is compiled, by name."""
         return numbers_of(self, ("command",), GIVEN) if self.compiled else {}
 
     def validate(self) -> None:
@@ -160,8 +161,8 @@ class Controller(Part, ABC):
                     )
 
     def _check_command(self) -> None:
-        """Refuse a compiled command that asks for what it is not given, and numbers to remember
-        where it is not compiled."""
+        """Refuse a compiled command with unknown arguments, and initial memory of one that is not
+        compiled."""
         if not self.compiled:
             if self.memory:
                 raise self.refuse(
@@ -181,4 +182,4 @@ class Controller(Part, ABC):
                     f"command asks for {name!r}, which is neither {', '.join(GIVEN)} nor one of "
                     f"its fields: {', '.join(fields)}."
                 )
-        _ = self.arguments  # they check themselves
+        _ = self.arguments  # evaluated for its checks

@@ -1,5 +1,4 @@
-"""Joints that hold no bodies by themselves, but ask something of the coordinates of other
-joints."""
+"""Joints that impose relations on the coordinates of other joints."""
 
 from __future__ import annotations
 
@@ -16,8 +15,8 @@ from quirkpy.parts.joint import BaseJoint, Relation
 from quirkpy.parts.part import checked
 from quirkpy.parts.schedule import TimeFunction
 
-#: When a function of time is looked at [s]: where it is the same twice it stays, as a schedule at
-#: its knots, and does not just pass by.
+#: Times at which a function of time is tested [s]: if it is equal at two of them it is constant
+#: there, as a schedule at its knots.
 LOOKED_AT = (1.0, 1.1, 10.0, 11.0, 60.0, 61.0, 600.0, 660.0, 3600.0, 4000.0)
 
 
@@ -29,7 +28,7 @@ def _motion(value: Any) -> Any:
 
 
 class Coupling(BaseJoint, ABC):
-    """Base of what acts on coordinates of other joints; it acts while these do.
+    """Base of joints that act on coordinates of other joints; active while these are.
 
     first: a joint; first_coordinate: the name of its coordinate, where it has several.
     """
@@ -52,7 +51,7 @@ class Coupling(BaseJoint, ABC):
         return self.first, self.first.named_coordinate(self.first_coordinate, self).name
 
     def _doubt(self, field: str, of: tuple[BaseJoint, str], values: Sequence[Any]) -> bool:
-        """Warn where a coordinate is an angle, and one of the values of it looks like degrees;
+        """Warn where a coordinate is an angle, and one of the values for it looks like degrees;
         returns whether one does."""
         joint, name = of
         turning = joint.named_coordinate(name, self).kind == "angle"
@@ -63,10 +62,9 @@ class Gear(Coupling):
     """Two wheels in mesh, or any linear coupling: coordinate of `second` = ratio x coordinate of
     `first` + offset.
 
-    ratio in the units of the two coordinates: for wheels of z1 and z2 teeth that mesh outside, on
-    one carrier and with axes that point the same way, -z1 / z2; for a pinion and its rack the
-    radius [m].  offset [rad] or [m].  Angles count whole turns.  second_coordinate: as
-    first_coordinate."""
+    ratio in the units of the two coordinates: for wheels of z1 and z2 teeth with external meshing,
+    on one carrier and with axes of equal direction, -z1 / z2; for a pinion and its rack the radius
+    [m]. offset [rad] or [m]. Angles include whole turns. second_coordinate: as first_coordinate."""
 
     second: BaseJoint = checked(instance(BaseJoint))
     ratio: float = checked(number, kw_only=True)
@@ -89,12 +87,12 @@ class Gear(Coupling):
 
 
 class Prescribed(Coupling):
-    """A drive that moves a coordinate of a joint as a function of time, whatever load that takes.
+    """A drive that moves a coordinate of a joint as a function of time, whatever the load.
 
     motion [rad] or [m]: a "smooth" `Schedule` of numbers, a `Sine`, a `Ramp`, or sums and products
     of these; or a function of t [s] that gives the value and its first two derivatives, ``lambda t:
-    (0.5 * t, 0.5, 0.0)``, which is called from Python and cannot be written to JSON.  The reaction
-    is what the drive does to the second body of the joint; its work counts as put in."""
+    (0.5 * t, 0.5, 0.0)``, which is called from Python and cannot be written to JSON. The reaction
+    is the load of the drive on the second body of the joint; its power counts as work."""
 
     motion: TimeFunction | Callable[[float], tuple[float, float, float]] = checked(_motion)
 
@@ -114,14 +112,14 @@ class Prescribed(Coupling):
                 self._doubt("an angle at which its motion stays", self._one(), stays)
 
     def _seen(self, t: float) -> float:
-        """Where the function is at a time that no run may reach; not a number where it fails."""
+        """The function's value at a time that no run may reach; nan where it fails."""
         try:
             return self._evaluate_motion(t)[0]
-        except Exception:  # it need not know such times
+        except Exception:  # the function may be undefined at such times
             return math.nan
 
     def _evaluate_motion(self, t: float) -> tuple[float, float, float]:
-        """What the function says at time t, checked."""
+        """The values of the function at time t, checked."""
         value = self.motion(t) if callable(self.motion) else self.motion.motion(t)
         try:
             made: tuple[float, float, float] = numbers(value, (3,))

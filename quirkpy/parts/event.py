@@ -1,5 +1,5 @@
-"""Events: what a run watches for.  An event happens where its function of the state crosses zero,
-or jumps across it: at an impact, at a switch, where joints take hold."""
+"""Events of a run. An event occurs where its function of the state crosses zero, or jumps across
+it: at an impact, at a switch, where joints become active."""
 
 from __future__ import annotations
 
@@ -20,20 +20,20 @@ def _function(value: Any) -> Any:
 
 
 class Event(Part, ABC):
-    """Base of all events.  terminal: whether the run stops there; it is located and recorded either
-    way."""
+    """Base of all events. terminal: whether the run stops there; it is located and recorded in
+    either case."""
 
     name: str = checked(text)
     terminal: bool = checked(flag, default=True, kw_only=True)
 
 
 class AtRest(Event):
-    """The system has come to rest: it neither moves nor is pushed to.
+    """The system has come to rest: velocities and accelerations are below thresholds.
 
     speed [m/s]: the root of twice the kinetic energy over the total mass; acceleration [m/s2]: the
-    same measure of the accelerations, in which bodies that locks hold together count as one.  Both
-    must fall below their thresholds, so that a turning point is not rest.  A run that begins at
-    rest stops at once."""
+    corresponding measure of the accelerations, in which bodies that locks hold together count as
+    one. Both must fall below their thresholds, so that a turning point is not rest. A run that
+    begins at rest stops at once."""
 
     name: str = checked(text, default="at rest", kw_only=True)
     speed: float = checked(positive, default=1e-6, kw_only=True)
@@ -52,7 +52,7 @@ class SensorsMeet(Event):
     `Sensor`).
 
     A pair that is in range at the start meets only after it has parted; bodies that locks hold
-    together are one.
+    together count as one.
     """
 
     name: str = checked(text, default="sensors meet", kw_only=True)
@@ -62,8 +62,8 @@ class When(Event):
     """A function of the state crosses zero: ``When("level", lambda state:
     state["arm"].position[2])``.
 
-    It is called from Python after every step; direction: which crossings count.  `When.above` and
-    `When.below` need no Python."""
+    The function is called from Python after every step; direction: which crossings count.
+    `When.above` and `When.below` need no Python."""
 
     function: Callable[[Any], float] = checked(_function)
     direction: Direction = checked(word(Direction), default="both", kw_only=True)
@@ -88,12 +88,13 @@ class When(Event):
 
 
 class Threshold(Event):
-    """Something that can be measured, by its name, crosses a level: ``qp.When.above("hinge.angle",
+    """A measurable quantity, given by its name, crosses a level: ``qp.When.above("hinge.angle",
     1.5)``.
 
     measure: a name of `system.measures` that gives one number; a vector needs its component, as
-    "arm.position.z".  It is compiled; of reactions, and of what users' Python says, Python is asked
-    after every step.  Where a run begins beyond the level it has to come back first."""
+    "arm.position.z". It is compiled, except for reactions and quantities of users' Python code,
+    which are evaluated in Python after every step. A run that begins beyond the level must return
+    first."""
 
     measure: str = checked(text)
     level: float = checked(number)

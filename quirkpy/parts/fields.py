@@ -1,4 +1,4 @@
-"""Fields that act on many bodies at once: planets, the frame of an orbit, charges.  U: potential
+"""Fields that act on many bodies at once: planets, the frame of an orbit, charges. U: potential
 energy."""
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.schedule import TimeFunction
 
-#: No orbit around a planet or a moon has a rate beyond the first [rad/s], of which one is warned;
-#: no scaled one beyond the second, which is refused.
+#: Rates of orbits [rad/s]: a warning is given above the first, beyond any orbit around a planet or
+#: a moon; above the second, beyond scaled ones, an error.
 FAST, FASTEST = 0.1, 10.0
 DAY = 86_400.0  # [s]
 
 
 def each(kind: type[Part]) -> Callable[[Any], Any]:
-    """A check: one or more parts of a kind, kept as a tuple, no two of one name."""
+    """A check: one or more parts of a kind, as a tuple, with different names."""
     one = instance(kind)
 
     def check(value: Any) -> Any:
@@ -45,7 +45,7 @@ def each(kind: type[Part]) -> Callable[[Any], Any]:
 
 
 class Orbit(Part):
-    """A Kepler ellipse about a planet: where the origin of N is, whose axes do not turn.
+    """A Kepler ellipse about a planet: the path of the origin of N, whose axes do not rotate.
 
     mu [m3/s2] of the planet; position [m] and velocity [m/s] of the origin relative to the planet
     at t = 0, along the axes of N.  ``Orbit.circular(mu, radius)`` starts on x and moves towards y.
@@ -90,13 +90,13 @@ class Orbit(Part):
         return math.sqrt(self.mu * self._per_axis**3)
 
     def numbers(self) -> tuple[float, ...]:
-        """The orbit as ten numbers, in the order that `Element` gives."""
+        """The orbit as ten numbers, in the order given by `Element`."""
         r, v, a = math.hypot(*self.position), self.velocity, 1.0 / self._per_axis
         # e cos E and e sin E at t = 0
         x, y = 1.0 - r / a, dot(self.position, v) / math.sqrt(self.mu * a)
         e, anomaly = math.hypot(x, y), math.atan2(y, x)
         ahead = unit(cross(cross(self.position, v), self.position))
-        # angle from the pericentre to the point, in the plane of the orbit
+        # angle from the pericentre to the position, in the plane of the orbit
         true = math.atan2(math.sqrt(1.0 - e * e) * math.sin(anomaly), math.cos(anomaly) - e)
         up, c, s = unit(self.position), math.cos(true), math.sin(true)
         first = sub(scale(c, up), scale(s, ahead))
@@ -109,7 +109,7 @@ class Orbit(Part):
         mean = math.remainder(anomaly + self.rate * t, 2.0 * math.pi)
         out = mean + 0.85 * e * math.copysign(
             1.0, mean
-        )  # from here Newton's method finds it for every e
+        )  # from this start Newton's method converges for every e
         for _ in range(50):
             out -= (out - e * math.sin(out) - mean) / (1.0 - e * math.cos(out))
         first, across, b = np.array(axes[:3]), np.array(axes[3:]), math.sqrt(1.0 - e * e)
@@ -119,18 +119,18 @@ class Orbit(Part):
 
 
 def at_rest(mu: float, centre: Vector) -> tuple[float, ...]:
-    """A planet that stands in N, as elements take it."""
+    """A planet at rest in N, as the numbers of elements."""
     return (mu, 0.0, 0.0, 0.0, *scale(-1.0, centre), 0.0, 0.0, 0.0)
 
 
 class PointGravity(Force):
-    """A planet at rest in N, of which each moving body feels pull and gravity gradient.
+    """A planet at rest in N that acts on each moving body by gravity and gravity gradient.
 
     Force -mu m c/R^2 - (3 mu/(2 R^4)) [2 I + tr I - 5 c.I c] c, torque 3 mu/R^3 c x (I c); R [m]
-    and c: length and direction from the planet's centre to the mass centre.  U = -mu m/R - mu/(2
-    R^3) (tr I - 3 c.I c): all to second order in the size of the body over R.  mu [m3/s2], centre
-    [m] in N.  Bodies that locks hold together stay apart in runs.  Near a satellite far from the
-    planet `GravityGradient` or `HillFrame` keep more digits."""
+    and c: length and direction from the planet's centre to the mass centre. U = -mu m/R - mu/(2
+    R^3) (tr I - 3 c.I c): all to second order in the size of the body over R. mu [m3/s2], centre
+    [m] in N. Bodies that locks hold together are not merged in runs. Near a satellite far from the
+    planet `GravityGradient` or `HillFrame` lose fewer digits."""
 
     mu: float = checked(positive)
     centre: Vector = checked(vector, default=(0.0, 0.0, 0.0))
@@ -141,13 +141,13 @@ class PointGravity(Force):
 
 
 class GravityGradient(Force):
-    """Gravity of a planet where the origin of N falls along an `Orbit`: what each body feels beside
-    the origin.
+    """Gravity of a planet where the origin of N falls along an `Orbit`: the acceleration of each
+    body relative to the origin.
 
     Force m [g(R0 + r) - g(R0)] with g(x) = -mu x/|x|^3, computed without cancellation, and force
-    and torque of the gravity gradient as in `PointGravity`.  The axes of N do not turn.  What it
-    does counts as work, since a potential would depend on time.  Never together with `HillFrame`,
-    which contains it."""
+    and torque of the gravity gradient as in `PointGravity`. The axes of N do not rotate. All of its
+    power counts as work, since a potential would depend on time. Not to be combined with
+    `HillFrame`, which contains it."""
 
     orbit: Orbit = checked(instance(Orbit))
     name: str = checked(text, default="gravity gradient", kw_only=True)
@@ -157,8 +157,7 @@ class GravityGradient(Force):
 
 
 def rate_of_orbit(value: Any) -> float:
-    """A rate of an orbit [rad/s]: around no planet does anything turn so fast as what is
-    refused."""
+    """A rate of an orbit [rad/s]; an error if it is faster than any orbit around a planet."""
     rate = positive(value)
     if rate > FASTEST:
         period = 2.0 * math.pi / rate
@@ -170,14 +169,14 @@ def rate_of_orbit(value: Any) -> float:
 
 
 class HillFrame(Force):
-    """N is the turning frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the
+    """N is the rotating frame of a circular orbit (Hill, Clohessy-Wiltshire): x up, y along the
     track, z normal.
 
-    rate n [rad/s] of the orbit, sqrt(mu/R^3).  Every mass element feels a = (2 n y' + 3 n^2 x, -2 n
-    x', -n^2 z); so a body turns by I w' = 3 n^2 x^ x (I x^) + I (w x o) - (w + o) x I (w + o),
-    where o = n z^ and w is relative to the frame, as all velocities, momenta and energies are.  U =
-    m n^2 (z^2 - 3 x^2)/2 + n^2 (3 x^.I x^ - z^.I z^)/2, and kinetic energy + U is the integral of
-    Jacobi.  Never together with `GravityGradient` or `PointGravity`."""
+    rate n [rad/s] of the orbit, sqrt(mu/R^3). Every mass element has the acceleration a = (2 n y' +
+    3 n^2 x, -2 n x', -n^2 z); so a body rotates by I w' = 3 n^2 x^ x (I x^) + I (w x o) - (w + o) x
+    I (w + o), where o = n z^ and w is relative to the frame, as all velocities, momenta and
+    energies are. U = m n^2 (z^2 - 3 x^2)/2 + n^2 (3 x^.I x^ - z^.I z^)/2, and kinetic energy + U is
+    the Jacobi integral. Not to be combined with `GravityGradient` or `PointGravity`."""
 
     rate: float = checked(rate_of_orbit)
     name: str = checked(text, default="hill frame", kw_only=True)
@@ -206,7 +205,7 @@ def number_in_time(value: Any) -> Any:
 class Charge(Part):
     """An electric charge [C] at a site, for `Coulomb`: a number, or a `Schedule` of numbers.
 
-    While any charge of a pair is scheduled, what the pair does counts as work.
+    While any charge of a pair is scheduled, the power of the pair counts as work.
     """
 
     name: str = checked(text)
@@ -222,7 +221,8 @@ class Coulomb(Force):
     """Charges on different bodies: force k q1 q2/d^2 exp(-d/l) (1 + d/l) apart.  U = k q1 q2
     exp(-d/l)/d.
 
-    k = 8.9875517923e9 N m2/C2; debye_length l [m] of the plasma around (default: none, a vacuum).
+    k = 8.9875517923e9 N m2/C2; debye_length l [m] of the surrounding plasma (default: none, a
+    vacuum).
     """
 
     charges: Sequence[Charge] = checked(each(Charge))
@@ -252,8 +252,8 @@ class Potential(Force):
     at[body].position)``.
 
     function: of a `MotionView`, gives U [J] from time and poses; the load is its negative gradient,
-    by differences, or what `wrenches` gives, a function of the same that returns {body:
-    qp.Wrench(...)}.  Functions are called from Python at every evaluation and cannot be written to
+    by differences, or is given by `wrenches`, a function of a `MotionView` that returns {body:
+    qp.Wrench(...)}. Functions are called from Python at every evaluation and cannot be written to
     JSON."""
 
     function: Callable[[MotionView], float]
@@ -269,11 +269,11 @@ class Potential(Force):
                 )
 
     def potential(self, at: MotionView) -> float:
-        """What the function says [J]."""
+        """The value of the function [J]."""
         return self.function(at)
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """What `wrenches` says; asked for only where it was given."""
+        """The wrenches of `wrenches`; called only if that was given."""
         if self.wrenches is None:
             raise self.refuse("it was given no wrenches; its load is the gradient of its function.")
         return self.wrenches(at)

@@ -1,5 +1,5 @@
-"""Files that users name: paths checked before any work is done, and files written whole or not at
-all."""
+"""Files named by users: paths checked before any work is done, and files that are written
+completely or not at all."""
 
 from __future__ import annotations
 
@@ -18,20 +18,20 @@ from typing import Any, BinaryIO, TypeAlias
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
-#: What stands for a dot in the name of a module.
+#: The replacement of a dot in the name of a module.
 DOT = "\u00b7"
-#: Why some names lead nowhere, by what the system says of them.
+#: Reasons for which some paths are impossible, by error numbers of the system.
 IMPOSSIBLE = {
     errno.ELOOP: "is a link that leads back to itself; give another path",
     errno.ENAMETOOLONG: "is too long a name: it cannot be written, nor read; give a shorter one",
 }
 FilePath: TypeAlias = str | os.PathLike[str]
-#: With these a spreadsheet begins a formula.
+#: Characters with which a spreadsheet begins a formula.
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 
 
 def path_of(path: Any, who: str) -> Path:
-    """A path as users give it; refused where it can be none."""
+    """A path given by a user; an error where it is impossible."""
     try:
         name = os.fspath(path)
     except TypeError:
@@ -57,17 +57,16 @@ def path_of(path: Any, who: str) -> Path:
 
 
 def endless(place: Path) -> bool:
-    """Whether a path is that of a device, a pipe or a socket: reading one may wait, or go on, for
-    ever."""
+    """Whether a path is that of a device, a pipe or a socket: reading one may never end."""
     try:
         mode = os.stat(place).st_mode
-    except OSError:  # whoever opens it says why not
+    except OSError:  # the error is raised when it is opened
         return False
     return not (stat.S_ISREG(mode) or stat.S_ISDIR(mode))
 
 
 def readable(path: Any, who: str) -> Path:
-    """A path to be read; refused where what lies there may have no end."""
+    """A path to be read; an error where the contents may be endless."""
     place = path_of(path, who)
     if endless(place):
         raise PartError(
@@ -78,7 +77,7 @@ def readable(path: Any, who: str) -> Path:
 
 
 def ending_of(path: Any, who: str, endings: Sequence[str]) -> Path:
-    """A path whose end says what to write."""
+    """A path whose ending determines the format to write."""
     place = path_of(path, who)
     if place.suffix not in endings:
         raise PartError(
@@ -94,7 +93,7 @@ def check_writable(path: Any, who: str) -> Path:
     try:
         target = _target(place)
         folder = os.path.dirname(target)
-        os.stat(os.path.join(folder, ""))  # where it is no folder, that is said
+        os.stat(os.path.join(folder, ""))  # raises if it is not a folder
         mode = None
         with contextlib.suppress(FileNotFoundError):
             mode = os.stat(target).st_mode
@@ -110,8 +109,8 @@ def check_writable(path: Any, who: str) -> Path:
 
 
 def _try_folder(target: str) -> None:
-    """Make a file beside another, and take it away again: permissions alone do not say whether
-    that can be done."""
+    """Create and remove a file beside another: permissions alone do not tell whether that is
+    possible."""
     own = _name_beside(target)
     try:
         os.close(os.open(own, os.O_CREAT | os.O_EXCL | os.O_WRONLY))
@@ -122,9 +121,9 @@ def _try_folder(target: str) -> None:
 
 @contextlib.contextmanager
 def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
-    """A new file beside `path`, which is moved to `path` when all of it is on the disk.  If the
-    writing ends early, the file at `path` stays unchanged and the new one is removed.  A device or
-    a pipe is written to directly."""
+    """A new file beside `path`, which is renamed to `path` when it is completely on the disk. If
+    writing ends early, the file at `path` stays unchanged and the new one is removed. A device or a
+    pipe is written to directly."""
     place = check_writable(path, who)
     try:
         target = _target(place)
@@ -140,8 +139,8 @@ def replacing(path: Any, who: str) -> Iterator[BinaryIO]:
 
 @contextlib.contextmanager
 def _replace_when_whole(target: str) -> Iterator[BinaryIO]:
-    """A new file in the folder of another, with the same ending and permissions, which takes its
-    place."""
+    """A new file in the folder of another, with the same ending and permissions, which replaces
+    it."""
     own = _name_beside(target)
     try:
         with open(own, "x+b") as file:
@@ -152,7 +151,7 @@ def _replace_when_whole(target: str) -> Iterator[BinaryIO]:
             os.chmod(own, stat.S_IMODE(os.stat(target).st_mode))
         os.replace(own, target)
     finally:
-        with contextlib.suppress(OSError):  # it has its new name, or was never there
+        with contextlib.suppress(OSError):  # it was renamed, or never existed
             os.unlink(own)
 
 
@@ -163,13 +162,13 @@ def _name_beside(target: str) -> str:
 
 
 def write_text(path: Any, text: str, who: str) -> None:
-    """Write a text in UTF-8, whole or not at all."""
+    """Write a text in UTF-8, completely or not at all."""
     with replacing(path, who) as file:
         file.write(text.encode("utf-8", "surrogatepass"))
 
 
 def _target(place: Path) -> str:
-    """What is written to: behind links, so that these stay."""
+    """The file that is written to: links are followed, so that they remain."""
     return os.path.realpath(place)
 
 
@@ -179,7 +178,7 @@ def _unwritable(place: Path, who: str, why: str) -> PartError:
 
 # --- modules of users -----------------------------------------------------------------------------
 def module_from(path: FilePath, name: str) -> ModuleType:
-    """The module that a Python file makes, under a name of its own, wherever it lies."""
+    """The module made from a Python file, under a unique name, wherever the file lies."""
     spec = spec_from_file_location(name, os.fspath(path))
     if spec is None or spec.loader is None:
         raise PartError(f"{os.fspath(path)!r} is no Python file; its name must end in .py.")
@@ -193,19 +192,19 @@ def module_from(path: FilePath, name: str) -> ModuleType:
 
 
 def name_of_file(path: FilePath) -> str:
-    """A name for the module that a file makes, which no other can have: that of the file, with
-    DOT for dots, which would make packages of it."""
+    """A unique name for the module made from a file: that of the file, with DOT for dots, which
+    would make packages of it."""
     return os.path.basename(path).replace(".", DOT)
 
 
 def modules_by_path() -> dict[str, str]:
-    """The modules that are called as `name_of_file` says, and the files: no other process could
-    import them by name."""
+    """The modules with names from `name_of_file`, and their files: another process could not import
+    them by name."""
     found = {name: getattr(module, "__file__", None) for name, module in sys.modules.items()}
     return {name: path for name, path in found.items() if path and name_of_file(path) == name}
 
 
 def plain_cell(text: str) -> str:
-    """A text as a cell of a table; one that a spreadsheet would take for a formula has an
-    apostrophe before it."""
+    """A text as a cell of a table; one that a spreadsheet would interpret as a formula is preceded
+    by an apostrophe."""
     return "'" + text if text.startswith(FORMULA) else text

@@ -1,8 +1,8 @@
-"""`Force`: the base of every force, built in or yours, and the elements that the built-in ones are
-made of.
+"""`Force`: the base of every force, built in or user-defined, and the elements of which the
+built-in ones consist.
 
-A built-in force is a tuple of elements, which the kernels know (`kernels/act/loads.py`).  Yours
-gives a load or a potential."""
+A built-in force is a tuple of elements, which the kernels evaluate (`kernels/act/loads.py`). A
+user's force gives a load or a potential."""
 
 from __future__ import annotations
 
@@ -21,12 +21,12 @@ ElementKind: TypeAlias = Literal[
     "dipoles", "image", "planet dipole", "hill", "planet", "charges", "bushing", "wheel", "law",
     "stretch", "joint law", "servo", "tape", "motor",
 ]  # fmt: skip
-#: The order of the kinds is their number in the tables; `KINDS` says what holds for each.
+#: The position of a kind is its number in the tables; `KINDS` gives the traits of each.
 ELEMENT_KINDS: tuple[ElementKind, ...] = get_args(ElementKind)
 
 
 class Element(NamedTuple):
-    """One elementary load; what `numbers` mean depends on the kind.
+    """One elementary load; the meaning of `numbers` depends on the kind.
 
     - uniform: acceleration (3) [m/s2] of every moving body
     - pair: stiffness [N/m], rest length [m], damping [N s/m], tension only (0 or 1) and then how
@@ -76,21 +76,21 @@ class Element(NamedTuple):
 
 # --- what is true of all elements of a kind ------------------------------------------------------
 class KindTraits(NamedTuple):
-    """What holds for every element of a kind; what a kind leaves out is unknown, and then nothing
-    is concluded from it.
+    """Traits of all elements of a kind; omitted traits are unknown, and nothing is concluded from
+    them.
 
-    strength: the numbers by which load and energy grow in proportion; None: by no factor.
-    schedules: those that stand in place of such numbers.
+    strength: the numbers to which load and energy are proportional; None: there are none.
+    schedules: those that replace such numbers.
     acts_on: "sites", its own alone; "all" moving bodies; "unknown": any.
-    adds_up: whether its loads on the members of a rigid cluster are those on the cluster as one
-    body: "always"; "moving", not where members stand on the ground; "never"; "unknown".
-    felt: "relative", by how its sites lie and move to each other, wherever that is in N; "field",
-    by places, directions or motion in N; "turning", as N turns; "unknown".
-    carried: whether its sites and numbers say all of it, so that an exchange of bodies carries it
-    onto another; not what asks Python, or speaks of a joint.
-    swapped: it says the same with its first two sites exchanged, and with them its first numbers,
-    so many for each; None: it does not.
-    points: whether the axes of its sites mean nothing."""
+    adds_up: whether its loads on the members of a rigid cluster add up to those on the cluster as
+    one body: "always"; "moving", not where members are attached to the ground; "never"; "unknown".
+    felt: "relative", depends on the relative pose and motion of its sites alone; "field", on
+    positions, directions or motion in N; "turning", on the rotation of N; "unknown".
+    carried: whether its sites and numbers determine it, so that a permutation of bodies maps it
+    onto another element; not where Python is called, or a joint is involved.
+    swapped: how many of its first numbers per site are exchanged together with its first two sites,
+    which leaves it unchanged; None: it changes.
+    points: whether the axes of its sites are irrelevant."""
 
     strength: tuple[int, ...] | None = None
     schedules: tuple[int, ...] = ()
@@ -102,7 +102,7 @@ class KindTraits(NamedTuple):
     points: bool = False
 
 
-#: Every kind is in here; the tests compare what it says with what the kernels do.
+#: All kinds; the tests compare these traits with what the kernels do.
 KINDS: dict[ElementKind, KindTraits] = {
     "uniform": KindTraits((0, 1, 2), (), "all", "always", "field", carried=True),
     "pair": KindTraits(
@@ -110,14 +110,14 @@ KINDS: dict[ElementKind, KindTraits] = {
     ),
     "coordinate": KindTraits((0, 2, 3), (0,), "sites", "always", "relative"),
     "push": KindTraits((0, 1, 2, 3, 4, 5), (0, 1), "sites", "always", "field", carried=True),
-    "callback": KindTraits(adds_up="never"),  # it sees bodies by name
+    "callback": KindTraits(adds_up="never"),  # it refers to bodies by name
     "stop": KindTraits(None, (), "sites", "always", "relative"),
     "dipoles": KindTraits((0, 1, 2), (0,), "sites", "always", "relative", carried=True, swapped=3),
     "image": KindTraits((1,), (), "sites", "always", "relative", carried=True),
     "planet dipole": KindTraits((10, 11, 12), (), "sites", "always", "field", carried=True),
-    # Linear, so that it adds up; the energy of members that stand on the ground would be lost.
+    # linear in mass, so it adds up; the energy of members attached to the ground would be lost
     "hill": KindTraits(None, (), "all", "moving", "turning", carried=True),
-    # Taken to second order in the size of each body, which is not that of the whole.
+    # of second order in the size of each body, which is not that of the cluster
     "planet": KindTraits(None, (), "all", "never", "field", carried=True),
     "charges": KindTraits(
         (0,), (0,), "sites", "always", "relative", carried=True, swapped=1, points=True
@@ -134,16 +134,16 @@ KINDS: dict[ElementKind, KindTraits] = {
 
 
 def kinds_where(true: Callable[[KindTraits], bool]) -> tuple[int, ...]:
-    """The numbers of those kinds of which something is true; a kind that `KINDS` forgets is an
-    error here."""
+    """The numbers of those kinds for which a predicate is true; raises an error if `KINDS` lacks a
+    kind."""
     return tuple(k for k, kind in enumerate(ELEMENT_KINDS) if true(KINDS[kind]))
 
 
 class ForceTraits(NamedTuple):
-    """What a class of forces declares beside its elements.
+    """The traits that a class of forces declares in addition to its elements.
 
-    on_joints: "alike", what it does on a joint follows from its fields and the coordinates of that
-    joint alone, the same for all; "unknown".
+    on_joints: "alike", its load on a joint follows from its fields and the coordinates of that
+    joint alone, the same for all joints; "unknown".
     energy: "none", it never stores any; "unknown"."""
 
     on_joints: Literal["alike", "unknown"] = "unknown"
@@ -151,7 +151,7 @@ class ForceTraits(NamedTuple):
 
 
 class Force(Part):
-    """Base of all forces.  Yours defines `load`, or `potential`, and annotates what it needs::
+    """Base of all forces. A subclass defines `load`, or `potential`, and annotates its fields::
 
         class Wind(qp.Force):
             sail: qp.Body
@@ -159,10 +159,10 @@ class Force(Part):
             def load(self, at):
                 return {self.sail: qp.Wrench(force=(self.strength * at.t, 0.0, 0.0))}
 
-    A load may depend on time, poses and velocities.  A potential U [J] may depend on time and
-    poses: force and torque are its negative gradient, taken by differences of the pose (relative
-    error about 1e-10 where U changes over 0.1 m or more) unless you write `load` as well.  A force
-    with only a load has no potential energy: what it does counts as work."""
+    A load may depend on time, poses and velocities. A potential U [J] may depend on time and poses:
+    force and torque are its negative gradient, computed by differences of the pose (relative error
+    about 1e-10 where U changes over 0.1 m or more) unless `load` is defined as well. A force with
+    only a load has no potential energy: all of its power counts as work."""
 
     unknown_traits: ClassVar[ForceTraits] = ForceTraits()
 
@@ -170,20 +170,20 @@ class Force(Part):
 
     @property
     def traits(self) -> ForceTraits:
-        """What is known of it; of a class of your own nothing, unless it says so itself."""
+        """The traits of this force; for a user's class all unknown, unless it declares them."""
         return self.unknown_traits
 
     def elements(self) -> tuple[Element, ...]:
-        """The elementary loads that this force is made of."""
+        """The elementary loads of this force."""
         return (Element("callback"),)
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """The elements of a force that acts on all joints that there are, including those that
-        may act later."""
+        """The elements of a force that acts on all existing joints, including those that may become
+        active later."""
         return self.elements()
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """The wrench on each body that it acts on; every reaction is yours to give."""
+        """The wrench on each body that it acts on, reactions included."""
         raise self.refuse("load() is not defined; the force is the gradient of its potential().")
 
     def potential(self, at: MotionView) -> float:
@@ -199,10 +199,10 @@ class Force(Part):
 
     @classmethod
     def overrides(cls, method: Literal["elements", "load", "potential"]) -> bool:
-        """Whether this class wrote the method itself."""
+        """Whether this class itself defines the method."""
         return getattr(cls, method) is not getattr(Force, method)
 
     def gives(self, method: Literal["elements", "load", "potential"]) -> bool:
-        """Whether this force has the method; where that depends on its fields, its class says so
-        here."""
+        """Whether this force has the method; a class for which that depends on its fields overrides
+        this."""
         return self.overrides(method)

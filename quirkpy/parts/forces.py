@@ -46,7 +46,7 @@ def _vector_in_time(value: Any) -> Any:
 
 
 def _noun(value: TimeFunction) -> str:
-    """What a function of time is called in a sentence."""
+    """The name of a function of time in a sentence."""
     return "schedule" if isinstance(value, Schedule) else type(value).__name__
 
 
@@ -65,8 +65,8 @@ def number_in_time(value: Any) -> Any:
 
 
 def in_time(value: Any) -> Any:
-    """A number, or a function of time that gives numbers and has a rate: the work that its changes
-    do follows from that."""
+    """A number, or a function of time that gives numbers and has a rate, from which the work of its
+    changes follows."""
     made = number_in_time(value)
     if isinstance(made, TimeFunction) and not made.rated:
         raise ValueError(
@@ -79,8 +79,8 @@ def in_time(value: Any) -> Any:
 def split_functions(
     *values: float | TimeFunction,
 ) -> tuple[tuple[float, ...], tuple[Any, ...]]:
-    """Values of which some are functions of time: the numbers, and the functions, None in place of
-    a number; in place of a function stands the number that it comes to, zero where it does not."""
+    """Values of which some are functions of time: the numbers, and the functions, None for numbers;
+    the number for a function is its final value, zero if it has none."""
     functions = tuple(value if isinstance(value, TimeFunction) else None for value in values)
     return tuple(_last(value) for value in values), functions
 
@@ -93,14 +93,14 @@ def _last(value: float | TimeFunction) -> float:
 
 
 def stated_in(value: float | TimeFunction | None) -> tuple[float, ...]:
-    """The numbers that a user has written down for a value that may change with time."""
+    """The numbers in the definition of a value that may change with time."""
     if value is None:
         return ()
     return value.stated if isinstance(value, TimeFunction) else (value,)
 
 
 def sites_in_turn(value: Any) -> tuple[Site, ...]:
-    """Sites, one after the other; none, or one alone, as well."""
+    """A sequence of sites; None and a single one are accepted."""
     some = (value,) if isinstance(value, Site) else value
     if not isinstance(some, (list, tuple)) or not all(isinstance(one, Site) for one in some):
         raise TypeError(f"is {show(value)}, but must be a list of sites")
@@ -119,8 +119,8 @@ class Gravity(Force):
 
 
 class _BetweenPoints(Force, ABC):
-    """A force along the line between two points: sites, or bodies at at1 and at2 (in N at the
-    written poses)."""
+    """A force along the line between two points: sites, or bodies at at1 and at2 (in N in the
+    initial poses)."""
 
     first: Site | Body = checked(instance(Site, Body))
     second: Site | Body = checked(instance(Site, Body))
@@ -152,11 +152,11 @@ class _BetweenPoints(Force, ABC):
 class Spring(_BetweenPoints):
     """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
 
-    stiffness k [N/m], rest_length L0 [m] (default: the distance at the written poses), damping c [N
+    stiffness k [N/m], rest_length L0 [m] (default: the distance in the initial poses), damping c [N
     s/m]. tension_only: a rope, as a `String`; it never pushes, and is without force, energy and
-    damping while shorter than L0.  Where the points coincide (L = 0) the direction, and so the
-    force of a rest length, is undefined and taken as zero.  stiffness and rest_length may be
-    functions of time, such as a `Schedule`: what their changes put into U counts as work."""
+    damping while shorter than L0. Where the points coincide (L = 0) the direction, and so the force
+    of a rest length, is undefined and set to zero. stiffness and rest_length may be functions of
+    time, such as a `Schedule`: the change of U that they cause counts as work."""
 
     stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
     rest_length: float | TimeFunction | None = checked(
@@ -173,14 +173,14 @@ class Spring(_BetweenPoints):
 
 
 class String(_BetweenPoints):
-    """A string between two points: tension k (L - L0) + c dL/dt where that pulls, else none.  U = k
-    (L - L0)^2 / 2 while L > L0.
+    """A string between two points: tension k (L - L0) + c dL/dt where that is positive, else zero.
+    U = k (L - L0)^2 / 2 while L > L0.
 
-    stiffness k [N/m], or EA [N] in its place, then k = EA / L0; rest_length L0 [m] (default: L at
-    the written poses), damping c [N s/m].  over: sites over which it runs from the first point to
-    the second, without friction and so with one tension; L is the length of that way.  stiffness
-    and rest_length may be functions of time, such as a `Schedule`: what their changes put into U
-    counts as work.  Runs locate where it becomes taut and where slack, and tell both as events."""
+    stiffness k [N/m], or EA [N] instead, then k = EA / L0; rest_length L0 [m] (default: L in the
+    initial poses), damping c [N s/m]. over: sites over which it runs from the first point to the
+    second, without friction and so with one tension; L is the length of that path. stiffness and
+    rest_length may be functions of time, such as a `Schedule`: the change of U that they cause
+    counts as work. Runs locate where it becomes taut or slack, and record both as events."""
 
     stiffness: float | TimeFunction | None = checked(
         optional(strength_in_time), default=None, kw_only=True
@@ -236,11 +236,11 @@ class Damper(_BetweenPoints):
 
 
 class PotentialWell(Force):
-    """A pull towards a point of N, on the mass centre: force k (centre - r).  U = k |r - centre|^2
+    """An attraction of the mass centre to a point of N: force k (centre - r). U = k |r - centre|^2
     / 2.
 
-    centre [m] in N, stiffness k [N/m], or a function of time: what its changes put into U counts
-    as work.  It makes no torque about the mass centre."""
+    centre [m] in N, stiffness k [N/m], or a function of time: the change of U that it causes counts
+    as work. There is no torque about the mass centre."""
 
     body: Body = checked(instance(Body))
     centre: Vector = checked(vector)
@@ -255,7 +255,7 @@ class PotentialWell(Force):
 
 
 class OnCoordinate(Force, ABC):
-    """Base of forces on one coordinate of a joint, and their reactions, which act while it does.
+    """Base of forces on one coordinate of a joint, with their reactions; active while the joint is.
 
     coordinate: the name of the coordinate, where the joint has several: "angle", "travel",
     "travel_x" and so on."""
@@ -291,7 +291,7 @@ class OnCoordinate(Force, ABC):
         return 0.0, 0.0
 
     def _doubt(self, field: str, value: float | TimeFunction | None) -> None:
-        """Warn where the coordinate is an angle, and the value of more than a turn."""
+        """Warn where the coordinate is an angle, and the value exceeds a turn."""
         if self._coordinate().kind == "angle":
             for stated in stated_in(value):
                 doubt_beyond_a_turn(f"{self._title()}: {field}", stated)
@@ -301,9 +301,9 @@ class HingeSpring(OnCoordinate):
     """Torque -k (angle - rest_angle) - c d(angle)/dt of the second body about the hinge, and its
     reaction.
 
-    stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad].  U = k (angle - rest_angle)^2 /
-    2 with the continuous angle.  It acts while its joint is active.  stiffness and rest_angle may
-    be functions of time, such as a `Schedule`: what their changes put into U counts as work."""
+    stiffness k [N m/rad], rest_angle [rad], damping c [N m s/rad]. U = k (angle - rest_angle)^2 / 2
+    with the continuous angle. It is active while its joint is. stiffness and rest_angle may be
+    functions of time, such as a `Schedule`: the change of U that they cause counts as work."""
 
     stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
     rest_angle: float | TimeFunction = checked(in_time, default=0.0, kw_only=True)
@@ -360,10 +360,10 @@ def on_every_angle(joints: Sequence[BaseJoint], numbers: tuple[float, ...]) -> t
 
 
 class ViscousHinges(Force):
-    """Load -c d(angle)/dt on every angle of every joint that acts, later ones included:
+    """Load -c d(angle)/dt on every angle of every active joint, later ones included:
     ``ViscousHinges(2e-4)``.
 
-    damping c [N m s/rad], the same for all.  No potential.
+    damping c [N m s/rad], equal for all. No potential.
     """
 
     traits = ForceTraits(on_joints="alike", energy="none")
@@ -375,16 +375,16 @@ class ViscousHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One element for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle, active while its joint is."""
         return on_every_angle(joints, (0.0, 0.0, self.damping))
 
 
 class SprungHinges(Force):
-    """Load -k (angle - rest) on every angle of every joint that acts, later ones included:
+    """Load -k (angle - rest) on every angle of every active joint, later ones included:
     ``SprungHinges(1e-3)``.
 
-    stiffness k [N m/rad], rest [rad], the same for all: with a rest beyond what a hinge reaches, a
-    torque in one sense.  U = k (angle - rest)^2 / 2, with the continuous angle, of each."""
+    stiffness k [N m/rad], rest [rad], equal for all: with a rest beyond the range of a hinge, a
+    torque of constant sense. U = k (angle - rest)^2 / 2, with the continuous angle, of each."""
 
     traits = ForceTraits(on_joints="alike")
 
@@ -399,7 +399,7 @@ class SprungHinges(Force):
         return ()
 
     def elements_among(self, joints: Sequence[BaseJoint]) -> tuple[Element, ...]:
-        """One element for each angle; as all that acts on a joint, it acts while that does."""
+        """One element for each angle, active while its joint is."""
         return on_every_angle(joints, (self.stiffness, self.rest, 0.0))
 
 
@@ -407,10 +407,10 @@ class JointFriction(OnCoordinate):
     """Dry friction of a preloaded joint: load -mu N tanh(rate / slip) along a travel, mu N radius
     tanh on an angle.
 
-    coefficient mu [1], preload N [N]: the normal load is prescribed, for the reactions of redundant
-    joints are not unique.  radius [m]: the lever of the friction of an angle; not for travels.
-    slip [rad/s] or [m/s]: the rate above which it is nearly full; below, it is smooth and creeps.
-    No potential."""
+    coefficient mu [1], preload N [N]: the normal load is prescribed, since the reactions of
+    redundant joints are not unique. radius [m]: the lever arm of friction on an angle; not for
+    travels. slip [rad/s] or [m/s]: the rate above which friction is nearly full; below, it is
+    smooth and creeps. No potential."""
 
     coefficient: float = checked(not_negative, kw_only=True)
     preload: float = checked(not_negative, kw_only=True)
@@ -433,11 +433,11 @@ class JointFriction(OnCoordinate):
 class JointStop(OnCoordinate):
     """Bounds on a coordinate of a joint: ``JointStop("limit", hinge, lower=0.0, restitution=0.3)``.
 
-    lower [rad] or [m], upper [rad] or [m]: leave one out, and the coordinate is free on that side.
-    A run that reaches a bound gets the impulse after which the rate is -restitution times what it
-    was (0: it stays, 1: nothing is lost); slower than `settle` [rad/s or m/s] nothing bounces.  A
-    joint at rest on its bound is held there for as long as it is pressed on.  What impacts take
-    counts as dissipated.  It acts while its joint is active."""
+    lower [rad] or [m], upper [rad] or [m]: if one is omitted, the coordinate is free on that side.
+    At a bound an impulse changes the rate to -restitution times its value before (0: it stays, 1:
+    no loss); slower than `settle` [rad/s or m/s] there is no rebound. A joint at rest on its bound
+    is held there for as long as it is pressed on. The energy lost in impacts counts as dissipated.
+    It is active while its joint is."""
 
     lower: float | None = checked(optional(number), default=None, kw_only=True)
     upper: float | None = checked(optional(number), default=None, kw_only=True)
@@ -479,10 +479,10 @@ class Load(Force):
     """A force [N] and a torque [N m] on a body, as numbers, a `Schedule` or other `TimeFunction`,
     or a Python function of t [s].
 
-    at: the point of the body where the force acts, in N at the written pose, carried by the body
-    (default: the mass centre).  frame "inertial": both vectors in N; "body": both turn with the
-    body.  It has no potential: what it does counts as work.  A function of t is called from Python
-    at every evaluation and cannot be written to JSON."""
+    at: the point of the body where the force acts, in N in the initial pose, fixed in the body
+    (default: the mass centre). frame "inertial": both vectors are constant in N; "body": both
+    rotate with the body. It has no potential: all of its power counts as work. A function of t is
+    called from Python at every evaluation and cannot be written to JSON."""
 
     body: Body = checked(instance(Body))
     force: VectorInTime = checked(_vector_in_time, default=(0.0, 0.0, 0.0), kw_only=True)
@@ -509,8 +509,7 @@ class Load(Force):
         return (Element("push", self._site(), numbers=numbers, schedules=(one, two)),)
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """The wrench at the time and pose of `at`: the form used when a vector is a Python
-        function."""
+        """The wrench at the time and pose of `at`; used if a vector is a Python function."""
         site = at[self._site()]
         turn = at[self.body].axes if self.frame == "body" else np.eye(3)
         force, torque = (

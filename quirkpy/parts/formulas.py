@@ -1,4 +1,4 @@
-"""Functions of numbers that a user writes and numba compiles: how they are checked, and
+"""Functions of numbers written by users and compiled by numba: their checks, and
 `CompiledFunction`, a function of time."""
 
 from __future__ import annotations
@@ -19,20 +19,20 @@ from quirkpy.parts.checks import number, show
 from quirkpy.parts.part import Part
 from quirkpy.parts.schedule import Product, Schedule, TimeFunction
 
-#: Where derivatives that a user states are compared with differences [s], the step of these, and
-#: how well they must agree.
+#: Times at which derivatives given by users are compared with differences [s], the step of these,
+#: and the required agreement.
 COMPARED_AT = 0.37, 1.1, 2.9, 7.3
 STEP, SAME_RATE = 1e-3, 1e-6
 
 
 @lru_cache(maxsize=1024)
 def parameters_of(function: Callable[..., Any] | None) -> tuple[str, ...]:
-    """The names of what a function asks for."""
+    """The names of the arguments of a function."""
     return tuple(inspect.signature(function).parameters) if function else ()
 
 
 def check_formulas(cls: type[Part], words: Sequence[str], variables: Sequence[str]) -> None:
-    """Refuse a class of which a formula asks for anything but the variables and its fields."""
+    """Refuse a class with a formula that has other arguments than the variables and its fields."""
     fields = [field.name for field in dataclasses.fields(cls)]  # type: ignore[arg-type]
     for word in words:
         if word in fields:
@@ -49,7 +49,7 @@ def check_formulas(cls: type[Part], words: Sequence[str], variables: Sequence[st
 
 
 def numbers_of(part: Part, words: Sequence[str], variables: Sequence[str]) -> dict[str, Any]:
-    """The fields for which formulas ask, each a number or a tuple of numbers."""
+    """The fields that are arguments of formulas, each a number or a tuple of numbers."""
     asked = [name for word in words for name in parameters_of(getattr(type(part), word, None))]
     names = dict.fromkeys(name for name in asked if name not in variables)
     return {name: _number_or_numbers(part, name, getattr(part, name)) for name in names}
@@ -72,7 +72,7 @@ def flat(arguments: Mapping[str, Any]) -> tuple[float, ...]:
 
 
 def evaluate_formula(part: Part, word: str, values: Mapping[str, Any]) -> float:
-    """What one of a part's formulas gives for values of its variables and fields, in Python."""
+    """The value of one of a part's formulas for given variables and fields, in Python."""
     function = getattr(type(part), word)
     made = function(*(values[name] for name in parameters_of(function)))
     try:
@@ -86,8 +86,8 @@ def evaluate_formula(part: Part, word: str, values: Mapping[str, Any]) -> float:
 def least_disagreement(
     function: Callable[[float], float], derivative: Callable[[float], float], at: Sequence[float]
 ) -> tuple[float, float, float, float]:
-    """Where a derivative agrees best with differences of its function: by which share it is off,
-    the place, what the derivative says and what differences say."""
+    """The best agreement of a derivative with differences of its function: the relative error, the
+    place, the derivative and the difference quotient."""
     found = []
     for x in at:
         two, one, minus, less = (function(x + k * STEP) for k in (2, 1, -1, -2))
@@ -99,8 +99,8 @@ def least_disagreement(
 
 
 class CompiledFunction(TimeFunction):
-    """Base of functions of time of your own, which numba compiles; yours annotates what it needs,
-    and defines `value`, and where they are asked for its derivatives `rate` and `acceleration`::
+    """Base of users' functions of time that numba compiles; a subclass annotates its fields, and
+    defines `value`, and where derivatives are needed `rate` and `acceleration`::
 
         class Chirp(qp.CompiledFunction):
             size: float
@@ -109,10 +109,9 @@ class CompiledFunction(TimeFunction):
             def value(t, size, growth):
                 return size * math.sin(growth * t * t)
 
-    It gives a number; times a constant vector it is a vector.  Arguments are named after what they
-    are: t [s], or a field that is a number or a tuple of numbers.  Prescribed motions ask for both
-    derivatives, wheels and rest lengths for the first; they are compared with differences when the
-    part is made."""
+    It gives a number; times a constant vector it is a vector. Argument names: t [s], or a field
+    that is a number or a tuple of numbers. Prescribed motions need both derivatives, wheels and
+    rest lengths the first; they are compared with differences when the part is constructed."""
 
     value: ClassVar[Callable[..., Any]]
     rate: ClassVar[Callable[..., Any] | None] = None
@@ -130,12 +129,13 @@ class CompiledFunction(TimeFunction):
         check_formulas(cls, cls.WORDS, ("t",))
 
     def validate(self) -> None:
-        _ = self.arguments  # they check themselves
+        _ = self.arguments  # evaluated for its checks
         for of, word in zip(self.WORDS, self.WORDS[1 : 1 + self.smoothness], strict=False):
             self._compare(of, word)
 
     def _compare(self, of: str, word: str) -> None:
-        """Refuse a derivative that differences of what it is of do not bear out at any time."""
+        """Refuse a derivative that disagrees with differences of its function at all times
+        tested."""
         off, t, stated, slope = least_disagreement(
             lambda t: self.evaluate(of, t), lambda t: self.evaluate(word, t), COMPARED_AT
         )
@@ -147,7 +147,7 @@ class CompiledFunction(TimeFunction):
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """Fields that the formulas of the function ask for, by name."""
+        """Fields that are arguments of the formulas, by name."""
         return numbers_of(self, self.WORDS, ("t",))
 
     def evaluate(self, word: str, t: float) -> float:
@@ -160,7 +160,7 @@ class CompiledFunction(TimeFunction):
 
     @property
     def smoothness(self) -> int:
-        """How many of its derivatives it states."""
+        """The number of derivatives that it defines."""
         if type(self).rate is None:
             return 0
         return 1 if type(self).acceleration is None else 2
@@ -182,5 +182,5 @@ class CompiledFunction(TimeFunction):
 
     @property
     def products(self) -> tuple[tuple[TimeFunction, ...], ...]:
-        """Behind a one, which stands for what it may be multiplied with."""
+        """The product of one, for a possible factor, with this function."""
         return ((Schedule((0.0,), (1.0,)), self),)

@@ -1,9 +1,9 @@
-"""`Joint`: the base of every joint, built in or yours.
+"""`Joint`: the base of every joint, built in or user-defined.
 
-A joint stands between two sites and shows two faces.  Its **primitives** say what it forbids: rows
-for closing loops and for the fundamental equation.  Its **freedoms**, for the kinematic joints, say
-what it allows: the motion subspace with which it hangs in a tree.  Freedoms are optional: a joint
-without them always acts through its rows."""
+A joint connects two sites and is described in two ways. Its **primitives** are the constraints:
+rows for closing loops and for the fundamental equation. Its **freedoms**, for the kinematic joints,
+are the motion subspace with which it connects a body to its parent in a tree. Freedoms are
+optional: a joint without them always acts by its rows."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ if TYPE_CHECKING:
 
 
 class Freedom(NamedTuple):
-    """One motion that a joint allows: a turn about, or a slide along, an axis of a site at the
-    origin of site 2.
+    """One motion that a joint allows: a rotation about, or a translation along, an axis of a site
+    at the origin of site 2.
 
-    A screw turns about the axis and moves along it as the joint's one relation says: travel -
-    pitch angle = 0.  It stands alone.  site: whose axis it is; one of site 2 is the second of two
-    turns about perpendicular axes."""
+    A screw rotates about the axis and moves along it by the joint's one relation: travel - pitch
+    angle = 0. It cannot be combined with others. site: the site of the axis; one of site 2 is the
+    second of two rotations about perpendicular axes."""
 
     kind: Literal["turn", "slide", "screw"]
     axis: Axis
@@ -42,7 +42,7 @@ class Freedom(NamedTuple):
 
 
 def stands_alone(freedoms: tuple[Freedom, ...]) -> bool:
-    """Whether these are those of a screw, or of a cross of two turns."""
+    """Whether these are the freedoms of a screw, or of a cross with two rotations."""
     return [(f.kind, f.site) for f in freedoms] in ([("screw", 1)], [("turn", 1), ("turn", 2)])
 
 
@@ -56,12 +56,12 @@ COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {
 
 
 class Coordinate(NamedTuple):
-    """One number that says how far a joint has gone.
+    """A number that measures the displacement of a joint.
 
-    angle [rad]: of site 2 from site 1 about `axis`, which belongs to site 1 or 2, right-handed,
-    whole turns included; zero where the next axis in cyclic order is the same in both.  travel [m]:
-    of site 2 along `axis` of site 1. length [m]: the distance of the two origins; its axis means
-    nothing."""
+    angle [rad]: of site 2 relative to site 1 about `axis`, which belongs to site 1 or 2,
+    right-handed, whole turns included; zero where the next axis in cyclic order is the same in
+    both. travel [m]: of site 2 along `axis` of site 1. length [m]: the distance of the two origins;
+    its axis is not used."""
 
     name: str
     kind: CoordinateKind
@@ -71,8 +71,8 @@ class Coordinate(NamedTuple):
 
 @functools.cache
 def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
-    """The coordinates of a joint, one for each freedom, in their order; several turns have no
-    angles.  Two of a kind are named after their axes."""
+    """The coordinates of a joint, one for each freedom, in their order; several rotations have no
+    angles. Two of a kind are named after their axes."""
     turns = [f for f in freedoms if f.kind == "turn"]
     counted = [f for f in freedoms if f.kind == "slide" or len(turns) == 1]
     made: list[Coordinate] = []
@@ -84,11 +84,11 @@ def coordinates_of(freedoms: tuple[Freedom, ...]) -> tuple[Coordinate, ...]:
 
 
 class Relation(NamedTuple):
-    """What some joints demand of coordinates: first + factor second = value + motion(t).
+    """A constraint on coordinates of joints: first + factor second = value + motion(t).
 
-    first, second: a joint and the name of one of its coordinates.  motion: a `TimeFunction` of
-    numbers, or a function of t that gives value, rate and acceleration; None: nothing moves by
-    itself."""
+    first, second: a joint and the name of one of its coordinates. motion: a `TimeFunction` of
+    numbers, or a function of t that gives value, rate and acceleration; None: no prescribed
+    motion."""
 
     first: tuple[BaseJoint, str]
     second: tuple[BaseJoint, str] | None = None
@@ -104,9 +104,9 @@ class Relation(NamedTuple):
 
 
 class BaseJoint(Part, ABC):
-    """What every joint has: a name, two sites, and perhaps coordinates."""
+    """The interface of every joint: a name, two sites, and optional coordinates."""
 
-    #: What it allows: the motion subspace; None: it always acts through its rows.
+    #: The motion subspace; None: the joint always acts by its rows.
     freedoms: ClassVar[tuple[Freedom, ...] | None] = None
 
     name: str = checked(text)
@@ -123,32 +123,33 @@ class BaseJoint(Part, ABC):
 
     @property
     def coordinates(self) -> tuple[Coordinate, ...]:
-        """The numbers that say how far it has gone."""
+        """The numbers that measure its displacement."""
         return coordinates_of(self.freedoms or ())
 
     @property
     def coordinate(self) -> CoordinateKind | None:
-        """The coordinate of a joint that has just one."""
+        """The kind of coordinate of a joint that has just one."""
         return self.coordinates[0].kind if len(self.coordinates) == 1 else None
 
     def relations(self) -> tuple[Relation, ...]:
-        """What a joint demands of coordinates, its own or those of other joints; one row each."""
+        """The constraints of a joint on coordinates, its own or those of other joints; one row
+        each."""
         return ()
 
     @property
     def driven(self) -> bool:
-        """Whether the joint moves a coordinate by itself."""
+        """Whether the joint prescribes the motion of a coordinate."""
         return any(relation.motion is not None for relation in self.relations())
 
     def elements(self) -> tuple[Element, ...]:
-        """Stops that belong to it."""
+        """The stops that are part of it."""
         return ()
 
     def named_coordinate(
         self, name: str | None, asker: Part, kind: CoordinateKind | None = None
     ) -> Coordinate:
-        """The coordinate that is called so, of this kind; None: the only one.  `asker` refuses what
-        there is not."""
+        """The coordinate with a given name, of this kind; None: the only one. `asker` raises the
+        error if there is none."""
         fitting = [c for c in self.coordinates if kind in (None, c.kind) and name in (None, c.name)]
         if len(fitting) == 1:
             return fitting[0]
@@ -174,11 +175,11 @@ class PlacedJoint(BaseJoint):
     """A joint with two ends of its own.
 
     An end is a `Site`, or a `Body` in the shorthand: then `at` (point) and `axis` (direction), both
-    in N at the poses with which the bodies were written, place the frame; z of the site = axis, and
-    joint zero is that pose.  Where one end is a site and the other a body, the body's frame is the
-    site's at the written poses."""
+    in N in the initial poses of the bodies, define the frame; z of the site = axis, and coordinates
+    are zero in that pose. Where one end is a site and the other a body, the body's frame is the
+    site's in the initial poses."""
 
-    #: Whether `axis` means something to this class, and whether two bodies may leave `at` out.
+    #: Whether this class uses `axis`, and whether `at` may be omitted for two bodies.
     takes_axis: ClassVar[bool] = True
     needs_point: ClassVar[bool] = True
 
@@ -220,14 +221,14 @@ class PlacedJoint(BaseJoint):
 
     @cached_property
     def sites(self) -> tuple[Site, Site]:
-        """The two sites, written or built from the shorthand."""
+        """The two sites, given or built from the shorthand."""
         if isinstance(self.first, Site) and isinstance(self.second, Site):
             return self.first, self.second
         point, axes = self._frame()
         return self._site(self.first, point, axes), self._site(self.second, point, axes)
 
     def _frame(self) -> tuple[Vector, Nine]:
-        """Origin and axes in N, at the written poses, of the frame that both sites share there."""
+        """Origin and axes in N, in the initial poses, of the frame shared by both sites there."""
         for end in (self.first, self.second):
             if isinstance(end, Site):
                 return end.placed()
@@ -239,20 +240,20 @@ class PlacedJoint(BaseJoint):
 
 
 class Joint(PlacedJoint):
-    """Base of a joint made of primitives: yours needs one method::
+    """Base of a joint made of primitives; a subclass needs one method::
 
         class Slider(qp.Joint):  # a pin in a slot along z of site 1
             def primitives(self):
                 return (qp.OriginOnLine("z"),)
 
-    Its rows, their derivatives and its gap follow.  `freedoms`, when given, must span exactly what
-    the primitives leave free (the contract tests check that): then the joint may also hang in the
-    tree; its slides have travels, and a single turn has an angle that is continuous past half a
-    turn."""
+    Its rows, their derivatives and its gap follow. `freedoms`, if given, must span exactly the
+    motions that the primitives leave free (the contract tests check that): then the joint may also
+    be part of the tree; its translations have travels, and a single rotation has an angle that is
+    continuous past half a turn."""
 
     @abstractmethod
     def primitives(self) -> tuple[Primitive, ...]:
-        """What this joint demands of its two sites; together full rank."""
+        """The constraints between its two sites; together of full rank."""
 
     def __init_subclass__(cls, **keywords: object) -> None:
         super().__init_subclass__(**keywords)
@@ -278,8 +279,8 @@ class Joint(PlacedJoint):
 
 
 class GeneralJoint(PlacedJoint):
-    """Base of a joint whose equations no primitive covers: phi(x, t) = 0 with derivatives that you
-    write.
+    """Base of a joint with equations that no primitive covers: phi(x, t) = 0 with derivatives that
+    the user provides.
 
     For each row i: phi_i = 0 on the constraint, d phi / dt = G u + phi_t, and along any motion d2
     phi / dt2 = G u' - gamma, where u = (v1, w1, v2, w2) holds the velocities of the two mass
@@ -302,8 +303,8 @@ class GeneralJoint(PlacedJoint):
         """What G u' must equal, shape (m,)."""
 
     def rate(self, at: MotionView) -> Floats:
-        """phi_t: how fast the residual changes at standstill, shape (m,); not zero only for
-        prescribed motion."""
+        """phi_t: the explicit rate of the residual, shape (m,); non-zero only for prescribed
+        motion."""
         return np.zeros(len(self.units))
 
     def __init_subclass__(cls, **keywords: object) -> None:

@@ -1,4 +1,4 @@
-"""Laws of one coordinate of a joint: of your own, in Python (`JointLaw`) or compiled
+"""Laws of one coordinate of a joint: a user's, in Python (`JointLaw`) or compiled
 (`CompiledJointLaw`); servos, motors and tape springs."""
 
 from __future__ import annotations
@@ -31,17 +31,17 @@ from quirkpy.parts.motion import MotionView, Wrench
 from quirkpy.parts.part import check_argument, checked
 from quirkpy.parts.schedule import TimeFunction
 
-#: The formulas of a law, and what they may ask for beside fields.
+#: The formulas of a law, and their arguments other than fields.
 WORDS, VARIABLES = ("load", "energy"), ("t", "x", "rate")
-#: Where a load is compared with its energy [rad or m].
+#: Places at which a load is compared with its energy [rad or m].
 COMPARED_PLACES = -1.3, -0.4, 0.02, 0.3, 0.9
-#: An element has room for so many numbers of a law.
+#: Largest number of numbers of a law in an element.
 MOST_LAW_NUMBERS = 41
 
 
 class JointLaw(OnCoordinate, ABC):
-    """Base of laws of a coordinate of a joint; yours annotates what it needs, and defines `load`
-    and perhaps `energy`::
+    """Base of laws of a coordinate of a joint; a subclass annotates its fields, and defines `load`
+    and optionally `energy`::
 
         class Detent(qp.JointLaw):
             torque: float
@@ -53,15 +53,15 @@ class JointLaw(OnCoordinate, ABC):
             def energy(x, torque, notches):
                 return torque * (1.0 - math.cos(notches * x)) / notches
 
-    ``Detent("detent", hinge, torque=0.02, notches=12.0)`` acts on the second body of the hinge, and
-    back on the first, while the joint acts.  Arguments are named after what they are: t [s], the
-    coordinate x [rad] or [m], its rate, or a field that is a number or a tuple of numbers.  load:
-    torque [N m] or force [N]; energy [J]: what the load at rest is the negative slope of (they are
-    compared when the part is made); what the load does beyond that counts as dissipated, and what
-    the time changes in it as work.  Without it all counts as work.
+    ``Detent("detent", hinge, torque=0.02, notches=12.0)`` acts on the second body of the hinge,
+    with its reaction on the first, while the joint is active. Argument names: t [s], the coordinate
+    x [rad] or [m], its rate, or a field that is a number or a tuple of numbers. load: torque [N m]
+    or force [N]; energy [J]: the load at rest is its negative slope (they are compared when the
+    part is constructed); the rest of the load's power counts as dissipated, and explicit changes of
+    the energy with time count as work. Without energy all power counts as work.
 
     It is called from Python in every evaluation; derived from `CompiledJointLaw` the same lines
-    cost what a built-in law costs."""
+    cost as much as a built-in law."""
 
     load: ClassVar[Callable[..., Any]]
     energy: ClassVar[Callable[..., Any] | None] = None
@@ -89,15 +89,15 @@ class JointLaw(OnCoordinate, ABC):
             self._compare()
 
     def _compare(self) -> None:
-        """Refuse a load that is nowhere the negative slope of the energy; where either has no
-        answer they are not compared."""
+        """Refuse a load that differs from the negative slope of the energy at all places tested;
+        where either fails they are not compared."""
         try:
             off, x, stated, slope = least_disagreement(
                 lambda x: -self.evaluate("energy", 0.0, x),
                 lambda x: self.evaluate("load", 0.0, x),
                 COMPARED_PLACES,
             )
-        except Exception:  # they need not know such places
+        except Exception:  # they may be undefined at such places
             return
         if off > SAME_RATE:
             raise self.refuse(
@@ -107,7 +107,7 @@ class JointLaw(OnCoordinate, ABC):
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """The fields that its formulas ask for."""
+        """The fields that are arguments of its formulas."""
         return numbers_of(self, WORDS, VARIABLES)
 
     def evaluate(self, word: str, t: float, x: float, rate: float = 0.0) -> float:
@@ -131,14 +131,14 @@ class JointLaw(OnCoordinate, ABC):
         return wrenches_along(at, self.joint, self._coordinate(), push)
 
     def potential(self, at: MotionView) -> float:
-        """What `energy` says [J]."""
+        """The value of `energy` [J]."""
         if type(self).energy is None:
             return 0.0
         return self.evaluate("energy", at.t, self._place(at)[0])
 
     def powers(self, at: MotionView) -> tuple[float, float]:
-        """Power that the law puts in, and that it takes out [W], beside what its energy accounts
-        for."""
+        """Power that the law delivers, and that it dissipates [W], apart from changes of its
+        energy."""
         x, rate = self._place(at)
         push = self.evaluate("load", at.t, x, rate)
         if type(self).energy is None:
@@ -152,7 +152,8 @@ class JointLaw(OnCoordinate, ABC):
 def wrenches_along(
     at: MotionView, joint: BaseJoint, c: Coordinate, push: float
 ) -> dict[Body, Wrench]:
-    """A load along a coordinate: on the second body of the joint, and back on the first."""
+    """A load along a coordinate: on the second body of the joint, with its reaction on the
+    first."""
     near, far = joint.sites
     one, two = at[near], at[far]
     if c.kind == "length":
@@ -168,8 +169,8 @@ def wrenches_along(
 
 
 class CompiledJointLaw(JointLaw, ABC):
-    """Base of laws of a coordinate that numba compiles, written as a `JointLaw` is: it costs what a
-    built-in law costs."""
+    """Base of laws of a coordinate that numba compiles, written as a `JointLaw` is; it costs as
+    much as a built-in law."""
 
     def elements(self) -> tuple[Element, ...]:
         known = float(type(self).energy is not None)
@@ -177,14 +178,14 @@ class CompiledJointLaw(JointLaw, ABC):
 
 
 class Servo(OnCoordinate):
-    """A motor that holds a coordinate x at its target, or leads it along: load -k e - c de/dt,
-    e = x - target.
+    """A motor that holds a coordinate x at its target, or moves it along: load -k e - c de/dt, e =
+    x - target.
 
     target [rad] or [m]: a number, or a `TimeFunction` such as a `Schedule`; stiffness k [N m/rad]
-    or [N/m], damping c [N m s/rad] or [N s/m]; limit [N m] or [N]: the load never exceeds it
-    (default: none), and bends towards it smoothly from four fifths of it on.  U = k e^2 / 2; the
-    load times the rate of the target counts as work, and what damping takes as dissipated.  Of one
-    with a limit all that it does counts as work.  It acts while its joint is active."""
+    or [N/m], damping c [N m s/rad] or [N s/m]; limit [N m] or [N]: bound of the load (default:
+    none), approached smoothly from four fifths of it on. U = k e^2 / 2; the load times the rate of
+    the target counts as work, and the power of the damping as dissipated. With a limit all power
+    counts as work. It is active while its joint is."""
 
     target: float | TimeFunction = checked(in_time, kw_only=True)
     stiffness: float = checked(not_negative, kw_only=True)
@@ -202,12 +203,12 @@ class Servo(OnCoordinate):
 
 
 class Motor(OnCoordinate):
-    """A load along a coordinate of a joint, on its second body and back on its first:
+    """A load along a coordinate of a joint, on its second body with the reaction on its first:
     ``Motor("elbow", hinge, torque=0.2)``.
 
     torque [N m] along an angle, force [N] along a travel or a length: a number, or a `TimeFunction`
-    such as a `Schedule`; a `Controller` may command it.  It has no potential: what it does counts
-    as work.  It acts while its joint is active."""
+    such as a `Schedule`; a `Controller` may command it. It has no potential: all of its power
+    counts as work. It is active while its joint is."""
 
     torque: float | TimeFunction = checked(number_in_time, default=0.0, kw_only=True)
     force: float | TimeFunction = checked(number_in_time, default=0.0, kw_only=True)
@@ -240,18 +241,19 @@ def _on_both_sides(value: Any) -> Any:
 
 
 class TapeSpring(OnCoordinate):
-    """A strip of a measuring tape across a hinge, by its moment: linear up to a peak, then a snap
-    down to a plateau, on which it folds on; the moment pulls towards the straight angle.
+    """A strip of a measuring tape across a hinge, as a moment law: linear up to a peak, then a
+    steep fall to a plateau of constant moment; the moment acts towards the straight angle.
 
-    a = angle - straight, with its plateau and peak for each sense of a: stiffness k [N m/rad], the
-    slope at a = 0; peak [N m] and plateau [N m]: numbers, or two each, of positive angles and of
+    a = angle - straight, with a plateau and a peak for each sense of a: stiffness k [N m/rad], the
+    slope at a = 0; peak [N m] and plateau [N m]: numbers, or two each, for positive angles and for
     negative ones; snap [rad]: the range of angle over which the moment falls from peak to plateau;
-    straight [rad]; damping c [N m s/rad].  The moment has two continuous slopes: the corner at the
-    peak is rounded over a fifth of the linear part on either side, and the fall is smooth.  U: the
-    work from the straight angle on.  The law is elastic: it comes back the way it went.
+    straight [rad]; damping c [N m s/rad]. The moment has two continuous derivatives: the corner at
+    the peak is rounded over a fifth of the linear part on either side, and the fall is smooth. U:
+    the work from the straight angle on. The law is elastic: loading and unloading follow the same
+    curve.
 
-    Where peak = plateau nothing snaps, as in bending with equal sense.  `steady_moments` gives the
-    plateaus of a strip."""
+    Where peak = plateau there is no snap, as in bending with equal sense. `steady_moments` gives
+    the plateaus of a strip."""
 
     stiffness: float = checked(positive, kw_only=True)
     peak: float | tuple[float, float] = checked(_on_both_sides, kw_only=True)
@@ -287,13 +289,12 @@ class TapeSpring(OnCoordinate):
         """Plateaus [N m] of a strip bent with opposite sense and with equal sense: (1 + poisson) D
         subtended and (1 - poisson) D subtended, D = E t^3 / (12 (1 - poisson^2)).
 
-        In a fold a strip that is curved across, by 1 / R, lies flat across and is curved along, by
-        1 / r, the same or the opposite way.  A fold of angle a has the length r a and the width R
-        subtended, and so, as a plate of which two curvatures change, the energy D / 2 (1 / r^2 + 1
-        / R^2 +- 2 poisson / (r R)) r a R subtended.  It is least where r = R, and grows then by D
-        (1 +- poisson) subtended per angle: the moment on which the fold goes on, however large it
-        is, + for opposite sense.  Edges are free in truth, which the flat fold leaves out; measured
-        radii exceed R by up to 15 %.
+        In a fold a strip that is curved across, by 1 / R, is flat across and curved along, by 1 /
+        r, in the same or the opposite sense. A fold of angle a has the length r a and the width R
+        subtended, and so, as a plate with changes of two curvatures, the energy D / 2 (1 / r^2 + 1
+        / R^2 +- 2 poisson / (r R)) r a R subtended. It is least where r = R, and then increases by
+        D (1 +- poisson) subtended per angle: the constant moment of further folding, + for opposite
+        sense. The free edges of real strips are neglected; measured radii exceed R by up to 15 %.
 
         young: E [Pa]; poisson; thickness t [m]; subtended: the angle of the cross-section
         [rad]."""
@@ -309,12 +310,12 @@ class TapeSpring(OnCoordinate):
         return -math.copysign(self._bent(away)[0], away)
 
     def energy(self, angle: float) -> float:
-        """What is stored [J], at an angle [rad]."""
+        """The stored energy [J], at an angle [rad]."""
         doubt_degrees(f"{self._title()}: angle", angle)
         return self._bent(angle - self.straight)[1]
 
     def _bent(self, away: float) -> tuple[float, float]:
-        """Size of the moment [N m] and energy [J], this far from the straight angle."""
+        """Magnitude of the moment [N m] and energy [J], at a distance from the straight angle."""
         side = 0 if away >= 0.0 else 1
         k, peak, plateau = self.stiffness, self.peak[side], self.plateau[side]  # type: ignore[index]
         return bend_tape(abs(away), k, peak, plateau, self.snap)

@@ -25,10 +25,10 @@ from quirkpy.parts.primitives import (
     SameOrientation,
 )
 
-# Primitives never change: all joints that need one share it.
+# Primitives are immutable: joints with equal ones share them.
 ONE_POINT, ONE_LINE, ONE_PLANE = CoincidentPoints(), OriginOnLine("z"), OriginOnPlane("z")
 ONE_AXIS, NO_TURNS, ONE_CROSS = ParallelAxes("z"), SameOrientation(), PerpendicularAxes("x", "y")
-#: Three turns: what a common point allows.
+#: Three rotations: the freedoms of a common point.
 EVERY_TURN = Freedom("turn", "x"), Freedom("turn", "y"), Freedom("turn", "z")
 
 
@@ -62,11 +62,11 @@ class Prismatic(Joint):
 
 
 class Fixed(Joint):
-    """A lock: the two sites are one frame.  In the shorthand `at` is the second body's mass centre
-    unless given.
+    """A lock: the two sites coincide. In the shorthand `at` is the second body's mass centre unless
+    given.
 
-    here: it holds the two bodies as they stand when it becomes active, the frame of the second site
-    carried along; states in which it acts remember how, also in files."""
+    here: it holds the relative pose that the two bodies have when it becomes active, with the frame
+    of the second site fixed in it; states in which it is active store that pose, also in files."""
 
     takes_axis = False
     needs_point = False
@@ -99,7 +99,7 @@ class Planar(Joint):
 
 class PointOnLine(Joint):
     """A ball in a groove: the origin of site 2 stays on the z axis of site 1; travel [m] along it,
-    any turn."""
+    free rotation."""
 
     freedoms = (Freedom("slide", "z"), *EVERY_TURN)
 
@@ -109,7 +109,7 @@ class PointOnLine(Joint):
 
 class PointOnPlane(Joint):
     """A ball on a table: the origin of site 2 stays in the x-y plane of site 1; travel_x and
-    travel_y [m], any turn."""
+    travel_y [m], free rotation."""
 
     freedoms = (Freedom("slide", "x"), Freedom("slide", "y"), *EVERY_TURN)
 
@@ -121,10 +121,10 @@ class Universal(Joint):
     """Hooke's joint: one common point, and a cross whose arms are x of site 1 and y of site 2,
     always perpendicular.
 
-    angle_x [rad] turns the cross about x of site 1, angle_y [rad] site 2 about its own y.  For
-    shafts along the two z axes, beta between them, tan b = cos(beta) tan a, where a and b are their
-    turns since x of site 1 was perpendicular to both (Hooke's law).  In the shorthand `axis` is
-    that z."""
+    angle_x [rad] rotates the cross about x of site 1, angle_y [rad] site 2 about its own y. For
+    shafts along the two z axes, with the angle beta between them, tan b = cos(beta) tan a, where a
+    and b are their rotations since x of site 1 was perpendicular to both (Hooke's law). In the
+    shorthand `axis` is that z."""
 
     freedoms = (Freedom("turn", "x"), Freedom("turn", "y", site=2))
 
@@ -137,7 +137,7 @@ class Universal(Joint):
 
 
 class Parallel(Joint):
-    """The z axes of both sites stay parallel, and point the same way; angle [rad] about z, any
+    """The z axes of both sites stay parallel, in the same sense; angle [rad] about z, any
     displacement."""
 
     needs_point = False
@@ -153,8 +153,8 @@ class Parallel(Joint):
 
 
 class Perpendicular(Joint):
-    """x of site 1 stays perpendicular to y of site 2; any displacement, and all turns that keep the
-    right angle."""
+    """x of site 1 stays perpendicular to y of site 2; any displacement, and all rotations that keep
+    the right angle."""
 
     needs_point = False
 
@@ -163,7 +163,7 @@ class Perpendicular(Joint):
 
 
 class Screw(Joint):
-    """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z.  One turn goes 2 pi pitch;
+    """A nut on a bolt: travel [m] along z = pitch [m/rad] angle about z. One turn gives 2 pi pitch;
     pitch > 0: right-handed."""
 
     freedoms = (Freedom("screw", "z"),)
@@ -189,7 +189,7 @@ class Screw(Joint):
 
 
 class _BetweenEnds(PlacedJoint, ABC):
-    """A joint between two points: sites, or bodies at at1 and at2 in N at the written poses
+    """A joint between two points: sites, or bodies at at1 and at2 in N in the initial poses
     (default: mass centres)."""
 
     takes_axis = False
@@ -216,19 +216,19 @@ class _BetweenEnds(PlacedJoint, ABC):
         return math.dist(one, two)
 
     def _length(self) -> float:
-        """The length [m], given or as written."""
+        """The length [m], given or from the initial poses."""
         return self._initial_length() if self.length is None else self.length
 
 
 class Rope(_BetweenEnds, Joint):
-    """A massless rope between two points: it is slack while they are nearer than its length [m],
-    and holds them then.
+    """A massless rope between two points: slack while their distance is below its length [m], and
+    an upper bound of the distance.
 
-    Sites, or at1 and at2 in N at the written poses; at1 and at2 are the mass centres and length is
-    the distance at the written poses, unless given.  Coordinate: length [m], the distance of the
-    ends.  A run that pulls it taut gets the impulse after which the ends approach at `restitution`
-    times the speed at which they parted (0: it stays taut); slower than `settle` [m/s] nothing
-    bounces.  What impacts take counts as dissipated."""
+    Sites, or at1 and at2 in N in the initial poses; by default at1 and at2 are the mass centres and
+    length is the distance in the initial poses. Coordinate: length [m], the distance of the ends.
+    When the rope becomes taut in a run, an impulse makes the ends approach at `restitution` times
+    the speed at which they separated (0: it stays taut); slower than `settle` [m/s] there is no
+    rebound. The energy lost in impacts counts as dissipated."""
 
     restitution: float = checked(not_negative, default=0.0, kw_only=True)
     settle: float = checked(positive, default=1e-4, kw_only=True)
@@ -251,10 +251,10 @@ class Rope(_BetweenEnds, Joint):
 
 
 class Distance(_BetweenEnds, Joint):
-    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N at the
-    written poses.
+    """A massless bar of constant length [m] between two points: sites, or at1 and at2 in N in the
+    initial poses.
 
-    at1 and at2 are the mass centres and length is the distance at the written poses, unless given.
+    By default at1 and at2 are the mass centres and length is the distance in the initial poses.
     """
 
     def primitives(self) -> tuple[Primitive, ...]:

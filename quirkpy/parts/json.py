@@ -1,8 +1,8 @@
-"""Parts as JSON: every float comes back bit for bit, and shared parts are written once.
+"""Parts as JSON: floats are restored bit for bit, and shared parts are written once.
 
 A document is {"quirkpy": SCHEMA, "parts": {key: {"type": ..., field: value ...}}, "root": value}.
-Inside values a part that has a name stands as {"part": key}; parts are listed so that each refers
-only to earlier ones."""
+Inside values a part that has a name is written as {"part": key}; parts are listed so that each
+refers only to earlier ones."""
 
 from __future__ import annotations
 
@@ -41,12 +41,12 @@ from quirkpy.parts.checks import show
 from quirkpy.parts.files import DOT
 from quirkpy.parts.part import Part, PartError, is_default, sentence_of
 
-#: Rises when documents change so that an older reader would misread them.
+#: Increased when documents change such that an older reader would misread them.
 SCHEMA = 1
 
 
 def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
-    """The public classes of parts that some modules define and none derives from, by name."""
+    """The public classes of parts that some modules define and from which none derives, by name."""
     own = [
         value
         for module in modules
@@ -59,18 +59,18 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
     return {c.__name__: c for c in own if c not in bases and not c.__name__.startswith("_")}
 
 
-#: Every class that a document may name without a module of the reader's choosing.
+#: Every class that a document may name without modules chosen by the reader.
 PART_TYPES = final_classes(
     body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
     pinning, schedule, sensor, event, switch, primitives,
 )  # fmt: skip
 
-#: Characters of a document, and how deep values in it lie within each other, at most: some hundred
-#: times what any has.
+#: Largest number of characters of a document, and largest depth of nested values: some hundred
+#: times those of any real one.
 LONGEST_TEXT, DEEPEST = 1 << 28, 100
-#: Characters of a sentence about values that may be of any length.
+#: Largest number of characters of a message about values of any length.
 LONGEST_SENTENCE = 390
-#: What values that do not belong together raise when parts are made of them.
+#: Errors raised when parts are made of incompatible values.
 UNREADABLE = (
     AttributeError,
     LookupError,
@@ -87,7 +87,7 @@ def _refuse_constant(word: str) -> float:
 
 
 def plain_values(text: Any, who: str) -> Any:
-    """A JSON text as plain values, as long as it is neither too long nor nested too deeply to be a
+    """A JSON text as plain values; an error if it is too long or nested too deeply to be a
     document."""
     if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
         raise PartError(
@@ -109,9 +109,8 @@ def plain_values(text: Any, who: str) -> Any:
 
 
 class Writer:
-    """Collects the named parts that it meets; `extra` turns other objects into plain values first,
-    `types` says how classes are called; others are written with the module in which they are
-    found."""
+    """Collects named parts; `extra` turns other objects into plain values first, `types` gives the
+    names of classes; others are written with their module."""
 
     def __init__(
         self, extra: Mapping[type, Any] | None = None, types: Mapping[str, type[Part]] = PART_TYPES
@@ -150,7 +149,7 @@ class Writer:
         raise _refusal(owner, value)
 
     def key(self, part: Part) -> str:
-        """The key under which a named part stands; equal parts share one."""
+        """The key of a named part; equal parts share one."""
         if part not in self.keys:
             fields = self.fields(part)  # first: writes the parts that it refers to
             name = key = str(getattr(part, "name", ""))
@@ -185,7 +184,7 @@ class Writer:
 
 
 class Reader:
-    """Makes parts from a document; `extra` turns dictionaries of other types back into objects."""
+    """Makes parts from a document; `extra` restores objects from dictionaries of other types."""
 
     def __init__(
         self, text: str | bytes, modules: Iterable[str] = (),
@@ -209,7 +208,7 @@ class Reader:
     def root(self) -> Any:
         """The object that the document was written from."""
         try:
-            # What comes of numbers out of all proportion is refused, not warned of
+            # Results of absurdly large numbers are refused, without a warning
             with np.errstate(all="ignore"):
                 for key, fields in self.data["parts"].items():
                     self.parts[key] = self.value(fields)
@@ -224,7 +223,7 @@ class Reader:
             ) from error
 
     def value(self, value: Any) -> Any:
-        """One JSON value as the object that it stands for."""
+        """One JSON value as the object that it represents."""
         if isinstance(value, list):
             return tuple(self.value(item) for item in value)
         if not isinstance(value, dict):
@@ -286,7 +285,7 @@ def _is_shallow(data: Any) -> bool:
 
 
 def _import_module(module: str, name: str) -> Any:
-    """The module of a class that a document names; refused where it cannot be imported."""
+    """The module of a class named in a document; an error where it cannot be imported."""
     try:
         return importlib.import_module(module)
     except ImportError as error:

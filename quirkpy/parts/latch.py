@@ -1,4 +1,4 @@
-"""`Latch`: what catches a coordinate of a joint where it comes by, and holds it."""
+"""`Latch`: catches a coordinate of a joint at a position, and holds it."""
 
 from __future__ import annotations
 
@@ -19,13 +19,13 @@ def _sense(value: object) -> int:
 class Latch(OnCoordinate):
     """Catches a coordinate of a joint: ``Latch("flat", hinge, at=0.0, sense=+1)``.
 
-    at [rad] or [m]: where it catches; sense: +1 as the coordinate grows, -1 as it falls, 0 both
-    ways.  A run that comes by that way is caught in a plastic impact, whose impulse is in
-    `run.impacts`, and held there in both senses, whatever pulls, until a `Switch` leaves the latch
-    out.  What the impact takes counts as dissipated.  Until then it bounds nothing; a joint that
-    begins at its place, slower than `settle` [rad/s or m/s], is held at once.  It acts while its
-    joint is active.  release [J]: what the spacecraft supplies to open it where it holds; power
-    [W]: with which it draws that; None: at once."""
+    at [rad] or [m]: where it catches; sense: +1 if the coordinate increases, -1 if it decreases, 0
+    both. When the coordinate passes in that sense it is stopped in a plastic impact, whose impulse
+    is in `run.impacts`, and then held in both senses, whatever the load, until a `Switch` omits the
+    latch. The energy lost in the impact counts as dissipated. Before, the latch has no effect; a
+    joint that begins at this position, slower than `settle` [rad/s or m/s], is held at once. It is
+    active while its joint is. release [J]: the energy supplied by the spacecraft to open it while
+    it holds; power [W]: the rate of that supply; None: at once."""
 
     at: float = checked(number, kw_only=True)
     sense: int = checked(_sense, default=0, kw_only=True)
@@ -38,7 +38,7 @@ class Latch(OnCoordinate):
         self._doubt("at", self.at)
 
     def elements(self) -> tuple[Element, ...]:
-        """A stop for each way in which it catches."""
+        """A stop for each sense in which it catches."""
         name = self._coordinate().name
         return tuple(
             Element(

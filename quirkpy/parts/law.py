@@ -1,5 +1,4 @@
-"""`CompiledForce`: a force of your own whose law numba compiles, so that it costs what a built-in
-one costs."""
+"""`CompiledForce`: a user's force with a law compiled by numba, at the cost of a built-in one."""
 
 from __future__ import annotations
 
@@ -18,13 +17,13 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.formulas import flat
 from quirkpy.parts.motion import MotionView, PlaceMotion, Wrench
 
-#: An element has room for so many bodies and sites, and for so many numbers.
+#: Largest numbers of bodies and sites, and of numbers, in an element.
 MOST_PLACES, MOST_NUMBERS = 3, 42
 
 
 class CompiledForce(Force):
-    """Base of forces whose law is compiled; yours annotates what it needs, and defines `law` and
-    perhaps `energy`::
+    """Base of forces with a compiled law; a subclass annotates its fields, and defines `law` and
+    optionally `energy`::
 
         class Pull(qp.CompiledForce):
             first: qp.Site
@@ -39,15 +38,14 @@ class CompiledForce(Force):
                 d = sub(second.position, first.position)
                 return 0.5 * stiffness * dot(d, d)
 
-    Arguments are named after what they are: t [s], or a field.  Bodies and sites come as
-    `PlaceMotion`, numbers and tuples of numbers as they are.  The law returns a `Wrench` for each
-    body or site that it asks for (up to three), in their order, about the mass centre or the site's
-    origin; so its own `point` stays None.  Both are plain Python that numba can compile; sub,
-    scale, dot and others are in `qp.triples`.
+    Argument names: t [s], or a field. Bodies and sites are given as `PlaceMotion`, numbers and
+    tuples of numbers unchanged. The law returns a `Wrench` for each body or site among its
+    arguments (up to three), in their order, about the mass centre or the site's origin; so its own
+    `point` stays None. Both are plain Python that numba can compile; sub, scale, dot and others are
+    in `qp.triples`.
 
-    energy [J]: the potential energy; the law at rest is its negative gradient, and what the law
-    does beyond that when things move counts as dissipated.  Without it, all that the law does
-    counts as work."""
+    energy [J]: the potential energy; the law at rest is its negative gradient, and the rest of the
+    law's power counts as dissipated. Without it, all power of the law counts as work."""
 
     law: ClassVar[Callable[..., Any]]
     energy: ClassVar[Callable[..., Any] | None] = None
@@ -70,7 +68,7 @@ class CompiledForce(Force):
 
     @classmethod
     def asked(cls, word: str) -> tuple[str, ...]:
-        """The fields that its law, or its energy, asks for."""
+        """The fields that are arguments of its law, or of its energy."""
         function = getattr(cls, word, None)
         return (
             tuple(name for name in inspect.signature(function).parameters if name != "t")
@@ -79,11 +77,11 @@ class CompiledForce(Force):
         )
 
     def validate(self) -> None:
-        _ = self.arguments  # they check themselves
+        _ = self.arguments  # evaluated for its checks
 
     @cached_property
     def arguments(self) -> dict[str, Any]:
-        """What law and energy ask for: bodies and sites, numbers, tuples of numbers."""
+        """The arguments of law and energy: bodies and sites, numbers, tuples of numbers."""
         asked = dict.fromkeys((*self.asked("law"), *self.asked("energy")))
         out = {name: self._check_number(name, getattr(self, name)) for name in asked}
         places = [name for name in self.asked("law") if isinstance(out[name], (Body, Site))]
@@ -125,8 +123,7 @@ class CompiledForce(Force):
 
     # --- the same in Python -----------------------------------------------------------------------
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
-        """What the law says, uncompiled: by this it is compared with its energy, and told what is
-        wrong with it."""
+        """The law, uncompiled: used to compare it with its energy, and for error messages."""
         arguments, made = self.arguments, self._call("law", at)
         places = [
             arguments[name]
@@ -143,7 +140,8 @@ class CompiledForce(Force):
         return out
 
     def _wrenches(self, made: Any, count: int) -> Iterator[Wrench]:
-        """So many wrenches that a law returned, each refused in its turn where it has a point."""
+        """The given number of wrenches returned by a law, with an error for one that has a
+        point."""
         wrenches = (made,) if isinstance(made, Wrench) else made
         if not isinstance(wrenches, tuple) or len(wrenches) != count:
             raise self.refuse(
@@ -157,7 +155,7 @@ class CompiledForce(Force):
             yield one
 
     def potential(self, at: MotionView) -> float:
-        """What `energy` says [J], uncompiled."""
+        """The value of `energy` [J], uncompiled."""
         return 0.0 if type(self).energy is None else float(self._call("energy", at))
 
     def _call(self, word: str, at: MotionView) -> Any:
@@ -172,7 +170,7 @@ class CompiledForce(Force):
 
 
 def as_argument(value: Any, at: MotionView) -> Any:
-    """An argument as a law is given it."""
+    """A value in the form in which laws are given it."""
     if not isinstance(value, (Body, Site)):
         return value
     position, axes, velocity, spin = at[value]

@@ -35,8 +35,9 @@ class _Dipole(Part, ABC):
 class Magnet(_Dipole):
     """A permanent magnet: a dipole along z of its site.
 
-    moment [A m2]: its length.  radius [m] (default: that of a neodymium cylinder as long as wide
-    with this moment), by which `FluxPinning` judges how near the magnet may come."""
+    moment [A m2]: its magnitude. radius [m] (default: that of a neodymium cylinder with equal
+    length and diameter and this moment), from which `FluxPinning` computes how near the magnet may
+    come."""
 
     moment: float = checked(number)
     radius: float | None = checked(optional(positive), default=None, kw_only=True)
@@ -53,9 +54,9 @@ class Magnet(_Dipole):
 class Electromagnet(_Dipole):
     """A coil, or three of them: a dipole that may change with time.
 
-    moment [A m2] in the axes of the site: three numbers, one number along z, or a `Schedule`.
-    While any moment of a pair is scheduled, what the pair does counts as work.  holding_power [W]:
-    what it takes to hold the moment; stated for the reader, not part of the mechanics."""
+    moment [A m2] in the axes of the site: three numbers, one number along z, or a `Schedule`. While
+    any moment of a pair is scheduled, the power of the pair counts as work. holding_power [W]: the
+    electrical power for holding the moment; for information only, not used in the mechanics."""
 
     moment: Vector | float | TimeFunction = checked(along_z)
     holding_power: float = checked(not_negative, default=0.0, kw_only=True)
@@ -67,7 +68,7 @@ class Electromagnet(_Dipole):
 
 
 class Dipoles(Force):
-    """Magnets and electromagnets on different bodies act on each other, each pair once.
+    """Magnets and electromagnets on different bodies interact, each pair once.
 
     r from 1 to 2, u = r/|r|: U = mu0/(4 pi r^3) [m1.m2 - 3 (m1.u)(m2.u)], force on 2 3 mu0/(4 pi
     r^4) [(m1.u) m2 + (m2.u) m1 + (m1.m2) u - 5 (m1.u)(m2.u) u], torque on 2 m2 x B1, and on 1 m1 x
@@ -90,9 +91,9 @@ class PlanetField(Force):
     """The field of a planet's dipole on magnets: B = mu0/(4 pi r^3) [3 (M.u) u - M], torque m x B,
     force (m.grad) B.
 
-    moment M [A m2] in N (the Earth's: about 7.8e22, pointing south).  The planet stands at `centre`
-    [m] in N (default: the origin), or the origin of N moves about it on an `orbit`; then, and where
-    a moment is scheduled, what the field does counts as work.  U = -m.B."""
+    moment M [A m2] in N (the Earth's: about 7.8e22, pointing south). The planet is at rest at
+    `centre` [m] in N (default: the origin), or the origin of N moves about it on an `orbit`; then,
+    and where a moment is scheduled, all power of the field counts as work. U = -m.B."""
 
     magnets: Sequence[Magnet | Electromagnet] = checked(each(_Dipole))
     moment: Vector = checked(vector)

@@ -1,4 +1,4 @@
-"""What a user's own force or joint is given: time, and the kinematics of bodies and sites, all in
+"""Arguments of a user's own force or joint: time, and the kinematics of bodies and sites, all in
 N."""
 
 from __future__ import annotations
@@ -13,8 +13,8 @@ from quirkpy.parts.part import Part
 
 
 class FrameMotion(NamedTuple):
-    """Where a body or a site is and how it moves, all in N: position [m], axes (3, 3, columns),
-    velocity [m/s], angular velocity [rad/s]."""
+    """Kinematics of a body or a site, all in N: position [m], axes (3, 3, columns), velocity [m/s],
+    angular velocity [rad/s]."""
 
     position: Floats
     axes: Floats
@@ -23,8 +23,8 @@ class FrameMotion(NamedTuple):
 
 
 class PlaceMotion(NamedTuple):
-    """The motion of a place as a compiled law is given it, each a tuple of three numbers in N:
-    position [m], the axes x, y and z, velocity [m/s], angular velocity [rad/s]."""
+    """Kinematics of a body or a site as an argument of compiled laws, each a tuple of three numbers
+    in N: position [m], the axes x, y and z, velocity [m/s], angular velocity [rad/s]."""
 
     position: Triple
     x: Triple
@@ -57,8 +57,8 @@ class MotionView(ABC):
 
 
 class Wrench(NamedTuple):
-    """A force [N] acting at a point (in N [m]; None: the mass centre) and a couple [N m] beside it,
-    all in N."""
+    """A force [N] acting at a point (in N [m]; None: the mass centre) and a couple [N m], all in
+    N."""
 
     force: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)
     torque: Floats | tuple[float, float, float] = (0.0, 0.0, 0.0)

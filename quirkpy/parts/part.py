@@ -1,7 +1,7 @@
-"""`Part`: a frozen description that checks itself when it is made.
+"""`Part`: a frozen description that is checked when it is constructed.
 
-Subclassing is declaring: annotate the fields, say how each is checked, and construction, comparison
-by value, hashing, pickling, readable printing and the JSON round trip follow.
+A subclass only annotates its fields and says how each is checked; construction, comparison by
+value, hashing, pickling, readable printing and the JSON round trip follow.
 
     class Magnet(Part):
         name: str = checked(text)
@@ -18,17 +18,17 @@ import numpy as np
 
 from quirkpy.parts.checks import steady
 
-#: As many characters of a tuple are shown where a part is printed.
+#: Largest number of characters of a tuple in the printed form of a part.
 LONGEST = 100
 
 
 class PartError(ValueError):
-    """A part, or a set of parts, that cannot be: one sentence that names the part, the value and
-    the way out."""
+    """An invalid part, or an invalid set of parts: one sentence that names the part, the value and
+    a remedy."""
 
 
 def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any]) -> Any:
-    """An argument of a function as its check makes it; refused in a sentence that names both."""
+    """An argument of a function, converted by its check; an error names both."""
     try:
         return check(value)
     except (TypeError, ValueError) as error:
@@ -36,13 +36,13 @@ def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any])
 
 
 def sentence_of(error: BaseException) -> str:
-    """What an error says, on one line that a sentence can go on with."""
+    """The message of an error, on one line that can be part of a sentence."""
     line = " ".join(str(error).split()).rstrip(".")
     return (line if len(line) <= 200 else line[:197] + "...").rstrip(".") or type(error).__name__
 
 
 def is_want_of_memory(error: BaseException | None) -> bool:
-    """Whether memory ran out, or room for another thread, by an error or what led to it."""
+    """Whether memory, or room for another thread, ran out, according to an error or its causes."""
     while error is not None:
         if isinstance(error, MemoryError) or "can't start new thread" in str(error):
             return True
@@ -57,24 +57,24 @@ def checked(
     init: bool = True,
     kw_only: bool = False,
 ) -> Any:
-    """A field whose value goes through `check` (see checks.py) when the part is made."""
+    """A field whose value is converted by `check` (see checks.py) when the part is constructed."""
     return dataclasses.field(default=default, init=init, kw_only=kw_only, metadata={"check": check})
 
 
 @dataclass_transform(frozen_default=True, field_specifiers=(checked,))
 class Part:
-    """Base of everything that a user writes down.  Frozen, compared by value, without state and
-    without indices.
+    """Base of all parts written by users. Frozen, compared by value, without state and without
+    indices.
 
-    A subclass becomes a frozen dataclass by itself.  It may override `validate` for rules that
-    concern several fields, and raises `self.refuse("sentence")` there.  A field without a check may
-    hold anything that cannot change; lists and arrays are kept as tuples."""
+    A subclass automatically becomes a frozen dataclass. It may override `validate` for rules that
+    concern several fields, and raises `self.refuse("sentence")` there. A field without a check may
+    hold any immutable value; lists and arrays are stored as tuples."""
 
-    #: Name and check of each field, for the class as a whole: asking `dataclasses` costs more than
-    #: checking.
+    #: Name and check of each field, stored with the class: querying `dataclasses` takes longer than
+    #: the checks.
     _checks: ClassVar[tuple[tuple[str, Callable[[Any], Any]], ...]]
-    #: The traits of a class that declares none; None: its family has no traits.  A subclass does
-    #: not inherit the traits of its base, for it may behave otherwise.
+    #: The traits of a class that declares none; None: its family has no traits. A subclass does not
+    #: inherit the traits of its base, since its behaviour may differ.
     unknown_traits: ClassVar[Any] = None
 
     def __init_subclass__(cls, **keywords: Any) -> None:
@@ -86,8 +86,8 @@ class Part:
             cls.traits = cls.unknown_traits  # type: ignore[attr-defined]
 
     def __post_init__(self) -> None:
-        """Replace each field by its checked value, or refuse with the part's and the field's name
-        in front."""
+        """Replace each field by its checked value; errors begin with the part's and the field's
+        name."""
         stored = vars(self)
         name = ""
         try:
@@ -105,12 +105,12 @@ class Part:
         return PartError(f"{self._title()}: {sentence}")
 
     def _title(self) -> str:
-        """Class and name, as they stand in front of a sentence."""
+        """Class and name, as they begin a message."""
         name = getattr(self, "name", None)
         return type(self).__name__ + (f" {name!r}" if isinstance(name, str) else "")
 
     def __getstate__(self) -> dict[str, Any]:
-        """The fields, without what has been derived from them."""
+        """The fields, without derived data."""
         return fields_of(self)
 
     def __repr__(self) -> str:
@@ -129,12 +129,12 @@ def fields_of(part: Part) -> dict[str, Any]:
 
 
 def field_values(part: Part) -> list[Any]:
-    """What the fields of a part hold, in order."""
+    """The values of the fields of a part, in order."""
     return [getattr(part, name) for name, _ in part._checks]
 
 
 def parts_within(value: Any) -> Iterator[Part]:
-    """A part and all in its fields, or those in a list or in the values of a dictionary."""
+    """A part and all parts in its fields, or those in a list or in the values of a dictionary."""
     if isinstance(value, Part):
         yield value
         value = field_values(value)
@@ -147,14 +147,13 @@ def parts_within(value: Any) -> Iterator[Part]:
 
 
 def is_default(field: dataclasses.Field[Any], value: Any) -> bool:
-    """Whether a field holds what it would hold if it had been left out, the sign of zero
-    included."""
+    """Whether a field has its default value, the sign of zero included."""
     same = type(field.default) is type(value) and field.default == value
     return bool(same) and repr(field.default) == repr(value)
 
 
 def _brief(value: Any) -> str:
-    """A part inside another part is shown by its name."""
+    """A part inside another part is represented by its name."""
     name = getattr(value, "name", None)
     if isinstance(value, Part) and isinstance(name, str):
         owner = getattr(getattr(value, "body", None), "name", None)

@@ -21,11 +21,12 @@ from quirkpy.parts.force import Element, Force
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked
 
-#: Imaginary step of derivatives [m], [rad]: its square is nothing beside one.
+#: Imaginary step of derivatives [m], [rad]; its square is negligible beside one.
 COMPLEX_STEP = 1e-30
-#: The images are those of a point; nearer to the face than this many radii a magnet is none.
+#: Least distance of a magnet from the face, in radii, at which the images of a point dipole are
+#: valid.
 NEAREST = 1.5
-#: How a part's pose is read from a state: ``state[body].position``, ``.orientation``.
+#: Access to the pose of a body in a state: ``state[body].position``, ``.orientation``.
 Poses: TypeAlias = Any
 
 
@@ -38,7 +39,7 @@ class Superconductor(Part):
 
 
 class Frozen(NamedTuple):
-    """Where a magnet stands over a face, in the axes of that: point (3,) [m] and direction (3,)."""
+    """The pose of a magnet relative to a face, in its axes: point (3,) [m] and direction (3,)."""
 
     point: Floats
     direction: Floats
@@ -48,18 +49,18 @@ class FluxPinning(Force):
     """Cold superconductors pin the flux of magnets on other bodies: the advanced frozen image of
     Kordyuk (1998).
 
-    Behind its face each superconductor shows two images of each magnet: a mobile one, the mirror
-    image with the moment mirrored too, and a frozen one, minus the mirror image of where the magnet
-    was when the superconductor went cold.  U = sum over magnets i, j of U(m_i, mobile_j)/2 + U(m_i,
-    frozen_j), U as in `Dipoles`; the superconductor's body gets the reaction.  At the cooling pose
-    force and torque vanish.  A magnet is free to spin about its axis.  The face counts as an
-    infinite plane, and the model holds from about 1.5 magnet radii on (nearer it warns).
+    Behind its face each superconductor has two images of each magnet: a mobile one, the mirror
+    image with mirrored moment, and a frozen one, minus the mirror image of the magnet at the time
+    of cooling. U = sum over magnets i, j of U(m_i, mobile_j)/2 + U(m_i, frozen_j), U as in
+    `Dipoles`; the superconductor's body gets the reaction. In the cooling pose force and torque
+    vanish. A magnet is free to rotate about its axis. The face is treated as an infinite plane, and
+    the model is valid from about 1.5 magnet radii on (below, it warns).
 
     frozen: for each superconductor and each magnet six numbers in the axes of the face, point [m]
-    and direction of the moment at cooling (default: the written poses).  warm: names of
-    superconductors that show no images.  Both are data of a selection:
-    ``tables.select(parameters={pinning.name: pinning.freezing(state)})``, or `warming`.  Faces that
-    look elsewhere need a FluxPinning of their own: a magnet behind a cold face is refused."""
+    and direction of the moment at cooling (default: the initial poses). warm: names of
+    superconductors without images. Both are data of a selection:
+    ``tables.select(parameters={pinning.name: pinning.freezing(state)})``, or `warming`. Faces of
+    other orientations need a FluxPinning of their own: a magnet behind a cold face is refused."""
 
     superconductors: Sequence[Superconductor] = checked(each(Superconductor))
     magnets: Sequence[Magnet] = checked(each(Magnet))
@@ -111,21 +112,21 @@ class FluxPinning(Force):
         return ((c, one) for c, one in enumerate(self.superconductors) if one.name not in self.warm)
 
     def _images(self) -> list[list[Frozen]]:
-        """For each superconductor and magnet: where it was frozen."""
+        """For each superconductor and magnet the pose at cooling."""
         rows = self._magnet_positions(None) if self.frozen is None else self.frozen
         return [[Frozen(np.array(one[:3]), np.array(one[3:])) for one in row] for row in rows]
 
     def _pairs(self) -> Iterator[tuple[Superconductor, Magnet, Frozen]]:
-        """Every cold superconductor with every magnet that it pins; one on its own body never
-        moves, and its two images cancel."""
+        """Every cold superconductor with every magnet on another body; for one on its own body the
+        two images cancel."""
         images = self._images()
         for (c, cold), (k, magnet) in product(self._cold(), enumerate(self.magnets)):
             if magnet.site.body != cold.site.body:
                 yield cold, magnet, images[c][k]
 
     def _magnet_positions(self, state: Poses | None) -> tuple[tuple[tuple[float, ...], ...], ...]:
-        """Point and direction of each magnet in the axes of each face, at a state (None: as
-        written)."""
+        """Point and direction of each magnet in the axes of each face, at a state (None: the
+        initial one)."""
         out = []
         for cold in self.superconductors:
             p, axes = _pose(cold.site, state)
@@ -153,8 +154,8 @@ class FluxPinning(Force):
 
     # --- cooling and warming ----------------------------------------------------------------------
     def freezing(self, state: Poses, *names: str) -> dict[str, Any]:
-        """The parameters with which the named superconductors (none named: all) go cold at a state
-        of the system."""
+        """The parameters for cooling the named superconductors (none named: all) at a state of the
+        system."""
         chosen = names or tuple(cold.name for cold in self.superconductors)
         self._check_names("freezing", chosen)
         now, before = self._magnet_positions(state), self.frozen or self._magnet_positions(None)
@@ -163,7 +164,7 @@ class FluxPinning(Force):
         return {"frozen": frozen, "warm": tuple(name for name in self.warm if name not in chosen)}
 
     def warming(self, *names: str) -> dict[str, Any]:
-        """The parameters with which the named superconductors (none named: all) are warm."""
+        """The parameters for warming the named superconductors (none named: all)."""
         chosen = names or tuple(cold.name for cold in self.superconductors)
         self._check_names("warming", chosen)
         return {
@@ -174,12 +175,12 @@ class FluxPinning(Force):
 
     # --- small motions ----------------------------------------------------------------------------
     def linearized(self, name: str, damping: float = 0.05, state: Poses | None = None) -> Bushing:
-        """The 6x6 spring of small motions about cooling at a state (None: as written), with modal
-        damping.
+        """The 6x6 spring for small motions about cooling at a state (None: the initial one), with
+        modal damping.
 
-        For superconductors on one body and magnets on another.  damping: of each mode of the two
+        For superconductors on one body and magnets on another. damping: of each mode of the two
         free bodies, as a share of critical; no measurement for small spacecraft is public, and 0.02
-        to 0.1 are usual guesses."""
+        to 0.1 are usual estimates."""
         one, two = self._two_bodies()
         point = _pose(self.magnets[0].site, state)[0]
         ends = tuple(_site_at(name, body, point, state) for body in (one, two))
@@ -197,7 +198,8 @@ class FluxPinning(Force):
         )
 
     def _two_bodies(self) -> tuple[Body, Body]:
-        """The body of all superconductors and that of all magnets; refused where there are more."""
+        """The body of all superconductors and that of all magnets; an error where there are
+        more."""
         bodies = [
             list(dict.fromkeys(part.site.body.name for part in some))
             for some in (self._faces(), self.magnets)
@@ -213,8 +215,8 @@ class FluxPinning(Force):
     def damper(
         self, name: str, damping: float, spin: float = 0.0, state: Poses | None = None
     ) -> Bushing:
-        """The damping of `linearized` without its spring, and as much more of the turning about the
-        normal of the face [N m s/rad], which nothing may resist."""
+        """The damping of `linearized` without its spring, plus damping of rotation about the normal
+        of the face [N m s/rad], on which pinning has no effect."""
         spring = self.linearized(name, damping, state)
         normal = _pose(self._faces()[0].site, state)[1][:, 2]
         more = np.zeros((6, 6))
@@ -222,14 +224,14 @@ class FluxPinning(Force):
         return replace(spring, stiffness=(0.0,) * 6, damping=np.asarray(spring.damping) + more)
 
     def _faces(self) -> list[Superconductor]:
-        """The superconductors that are cold; all of them where none is."""
+        """The cold superconductors; all of them if none is cold."""
         return [cold for _, cold in self._cold()] or list(self.superconductors)
 
     def _stiffness(self, point: Floats, state: Poses | None) -> Floats:
-        """Minus the derivative of force and torque about a point over small motions of the magnets,
-        in N (6, 6).
+        """Minus the derivative of force and torque about a point with respect to small motions of
+        the magnets, in N (6, 6).
 
-        A step along the imaginary axis has no cancellation (Squire and Trapp 1998).
+        The complex step has no cancellation (Squire and Trapp 1998).
         """
         out, step = np.zeros((6, 6)), COMPLEX_STEP
         for k in range(6):
@@ -239,8 +241,8 @@ class FluxPinning(Force):
         return 0.5 * (out + out.T)
 
     def _wrench(self, motion: Any, point: Floats, state: Poses | None) -> Any:
-        """Force and torque about the moved point on the magnets, frozen before a small motion (6,)
-        of them."""
+        """Force and torque about the moved point on the magnets, after a small motion (6,) from the
+        cooling pose."""
         shift, turn = motion[:3], motion[3:]
         placed = [_pose(magnet.site, state) for magnet in self.magnets]
         points = [x for x, _ in placed]
@@ -263,7 +265,8 @@ class FluxPinning(Force):
 
 
 def _on_dipole(m1: Any, m2: Any, d: Any) -> tuple[Any, Any]:
-    """Force and torque on dipole 2, which lies d from dipole 1; complex numbers pass."""
+    """Force and torque on dipole 2, at position d relative to dipole 1; complex numbers are
+    allowed."""
     r = np.sqrt(d @ d)
     u = d / r
     force = (
@@ -276,7 +279,7 @@ def _on_dipole(m1: Any, m2: Any, d: Any) -> tuple[Any, Any]:
 
 
 def body_pose(body: Body, state: Poses | None) -> tuple[Floats, Floats]:
-    """Mass centre [m] and axes in N, at a state (None: as written)."""
+    """Mass centre [m] and axes in N, at a state (None: the initial one)."""
     if state is None or body.fixed:
         return np.asarray(body.position), body.matrix
     here = state[body.name]
@@ -290,6 +293,6 @@ def _pose(site: Site, state: Poses | None) -> tuple[Floats, Floats]:
 
 
 def _site_at(name: str, body: Body, point: Floats, state: Poses | None) -> Site:
-    """The site that has the axes of N at a point, at a state."""
+    """The site with the axes of N at a point, at a state."""
     r, axes = body_pose(body, state)
     return body.site(name, axes.T @ (point - r), z=axes[2], x=axes[0])

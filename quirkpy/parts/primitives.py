@@ -1,8 +1,8 @@
-"""Constraint primitives: what a joint demands of its two sites, in the smallest number of
+"""Constraint primitives: the constraints of a joint on its two sites, in the smallest number of
 independent rows.
 
-Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1.  Three
-kinds of scalar row cover them all, and the kernels (`kernels/place/rows.py`) know nothing else:
+Site 1 has the origin x1 and the axes e1, site 2 the origin x2 and the axes e2; d = x2 - x1. Three
+kinds of scalar rows suffice, and the kernels (`kernels/place/rows.py`) contain no others:
 
     line      e1[axis1] . d - value          [m]      how far x2 lies along an axis of site 1
     dot       e1[axis1] . e2[axis2] - value  [1]      the cosine between an axis of each site
@@ -22,7 +22,7 @@ from quirkpy.parts.checks import number, positive, word
 from quirkpy.parts.part import Part, checked
 
 RowKind: TypeAlias = Literal["line", "dot", "distance"]
-#: The order of the kinds is their number in the tables.
+#: The position of a kind is its number in the tables.
 ROW_KINDS: tuple[RowKind, ...] = get_args(RowKind)
 
 
@@ -36,7 +36,7 @@ class Row(NamedTuple):
 
 
 class Gap(NamedTuple):
-    """How far two ends are from meeting: a size and its unit."""
+    """The distance of two ends from coincidence: a size and its unit."""
 
     size: float
     unit: Literal["m", "rad"]
@@ -46,7 +46,8 @@ class Gap(NamedTuple):
 
 
 class Primitive(Part, ABC):
-    """One geometric demand on two sites; full rank wherever its gap is below a right angle."""
+    """One geometric constraint on two sites; of full rank wherever its gap is below a right
+    angle."""
 
     @abstractmethod
     def rows(self) -> tuple[Row, ...]:
@@ -54,11 +55,11 @@ class Primitive(Part, ABC):
 
     @abstractmethod
     def gap(self, d: Floats, turn: Floats) -> Gap:
-        """How far it is from being met.  d: x2 - x1 in the axes of site 1; turn: axes of site 2 in
+        """The size of the violation. d: x2 - x1 in the axes of site 1; turn: axes of site 2 in
         those of site 1.
 
-        Unlike the rows it also sees the wrong branch: an axis that points the opposite way is half
-        a turn off."""
+        Unlike the rows it also detects the wrong branch: an axis of opposite sense is half a turn
+        off."""
 
     def gaps(self, d: Floats, turns: Floats) -> Floats:
         """The sizes of many gaps at once (k,), from d (k, 3) and turns (k, 3, 3)."""
@@ -146,7 +147,7 @@ class PerpendicularAxes(Primitive):
 
 
 class SameOrientation(Primitive):
-    """The axes of the two sites are parallel, each to its twin (3 rows)."""
+    """The axes of the two sites are parallel in pairs (3 rows)."""
 
     def rows(self) -> tuple[Row, ...]:
         return Row("dot", 0, 1), Row("dot", 1, 2), Row("dot", 2, 0)
@@ -177,7 +178,7 @@ class FixedDistance(Primitive):
 
 
 class DistanceAtMost(Primitive):
-    """The origins of the two sites are at most `length` [m] apart: no row, for a stop holds it."""
+    """The origins of the two sites are at most `length` [m] apart: no row, as a stop imposes it."""
 
     length: float = checked(positive)
 

@@ -1,4 +1,4 @@
-"""Functions of time that compile and are written to JSON, unlike Python functions: schedules,
+"""Functions of time that compile and can be written to JSON, unlike Python functions: schedules,
 sines, ramps, and their sums and products."""
 
 from __future__ import annotations
@@ -18,20 +18,20 @@ from quirkpy.parts.checks import number, numbers, real, show, word
 from quirkpy.parts.part import Part, checked
 
 Interpolation: TypeAlias = Literal["hold", "linear", "smooth"]
-#: The order of the interpolations is their number in the tables.
+#: The position of an interpolation is its number in the tables.
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
-#: A sum of so many products at most: each is worked out in every evaluation.
+#: Largest number of products in a sum: each is computed in every evaluation.
 MOST_TERMS = 64
 
 
 class TimeFunction(Part, ABC):
     """Base of functions of time: of a number, or of a vector (three numbers).
 
-    They add and multiply, also with numbers and constant vectors: ``0.5 * ramp + qp.Sine(0.1,
-    3.0)``, ``window * qp.Sine((0.0, 0.0, 2.0), 3.0)``; of the factors of a product one may be a
-    vector."""
+    They can be added and multiplied, also with numbers and constant vectors: ``0.5 * ramp +
+    qp.Sine(0.1, 3.0)``, ``window * qp.Sine((0.0, 0.0, 2.0), 3.0)``; one of the factors of a product
+    may be a vector."""
 
-    #: So that numpy leaves sums and products with its own numbers to the functions below.
+    #: Makes numpy leave sums and products with its own numbers to the functions below.
     __array_ufunc__ = None
 
     @property
@@ -42,11 +42,12 @@ class TimeFunction(Part, ABC):
     @property
     @abstractmethod
     def smoothness(self) -> int:
-        """0: it jumps; 1: it is continuous and has a rate; 2: its rate is so as well."""
+        """0: it is discontinuous; 1: it is continuous and has a rate; 2: its rate is continuous as
+        well."""
 
     @property
     def rated(self) -> bool:
-        """Whether a rate of the function is known wherever it does not jump."""
+        """Whether a rate of the function is known wherever it is continuous."""
         return True
 
     @abstractmethod
@@ -68,7 +69,7 @@ class TimeFunction(Part, ABC):
 
     @property
     def stated(self) -> tuple[float, ...]:
-        """Of a function of numbers, values that its user has written down."""
+        """For a function of numbers, the values in its definition."""
         return ()
 
     def __add__(self, other: Any) -> TimeFunction:
@@ -94,19 +95,19 @@ class TimeFunction(Part, ABC):
 
 
 def as_function(value: Any) -> TimeFunction:
-    """A function of time as it is; a number, or a vector, as one that never changes."""
+    """A function of time unchanged; a number, or a vector, as a constant function."""
     if isinstance(value, TimeFunction):
         return value
     return Schedule((0.0,), (value,))
 
 
 def summands(function: TimeFunction) -> tuple[TimeFunction, ...]:
-    """The terms of a sum; of what is none, it alone."""
+    """The terms of a sum; any other function alone."""
     return tuple(function.terms) if isinstance(function, Sum) else (function,)
 
 
 def factors(function: TimeFunction) -> tuple[TimeFunction, ...]:
-    """The factors of a product; of what is none, it alone."""
+    """The factors of a product; any other function alone."""
     return tuple(function.factors) if isinstance(function, Product) else (function,)
 
 
@@ -154,10 +155,10 @@ def _functions(value: Any) -> Any:
 class Schedule(TimeFunction):
     """A vector (three numbers), or a number, as a function of time, given by knots.
 
-    times [s] rise; values: one for each.  "hold" keeps a value until the next knot (a knot belongs
-    to what follows it), "linear" joins the knots, "smooth" goes from one to the next by 10 s^3 - 15
-    s^4 + 6 s^5 and so is at rest at every knot, with two continuous derivatives.  Before the first
-    knot the first value holds, after the last the last."""
+    times [s] increase; values: one for each. "hold" keeps a value until the next knot (a knot
+    belongs to the interval after it), "linear" interpolates between knots, "smooth" goes from one
+    to the next by 10 s^3 - 15 s^4 + 6 s^5 and so is at rest at every knot, with two continuous
+    derivatives. Before the first knot the value is the first, after the last knot the last."""
 
     times: Sequence[float] = checked(_times)
     values: Sequence[Sequence[float]] | Sequence[float] = checked(_values)
@@ -228,7 +229,7 @@ class Sine(TimeFunction):
 
     @property
     def scalar(self) -> bool:
-        """Whether amplitude is a plain number; a mean of zero goes with both."""
+        """Whether amplitude is a plain number; a mean of zero is compatible with both."""
         return isinstance(self.amplitude, float)
 
     @property
@@ -259,15 +260,15 @@ class Sine(TimeFunction):
 
     @property
     def _mean(self) -> Any:
-        """The mean in as many numbers as the amplitude has."""
+        """The mean with as many components as the amplitude."""
         return self.mean if self.scalar else (np.zeros(3) + self.mean)
 
 
 class Ramp(TimeFunction):
-    """value + rate t, at all times: ``qp.Ramp(0.5)`` turns a drive at 0.5 rad/s.
+    """value + rate t, at all times: ``qp.Ramp(0.5)`` rotates a drive at 0.5 rad/s.
 
-    rate [1/s] and value (at t = 0): numbers, or vectors of three.  One that begins and ends is a
-    `Schedule` joined by lines."""
+    rate [1/s] and value (at t = 0): numbers, or vectors of three. For a ramp with a beginning and
+    an end use a `Schedule` with linear interpolation."""
 
     rate: float | Sequence[float] = checked(_number_or_vector)
     value: float | Sequence[float] = checked(_number_or_vector, default=0.0)
@@ -278,7 +279,7 @@ class Ramp(TimeFunction):
 
     @property
     def scalar(self) -> bool:
-        """Whether rate is a plain number; a value of zero goes with both."""
+        """Whether rate is a plain number; a value of zero is compatible with both."""
         return isinstance(self.rate, float)
 
     @property
@@ -389,7 +390,7 @@ class Product(TimeFunction):
 
 
 def check_products(function: Sum | Product) -> None:
-    """Refuse what is more work in every evaluation than anybody means."""
+    """Refuse sums and products that are too expensive to be intended."""
     count = 1
     for one in function.terms if isinstance(function, Sum) else function.factors:
         many = len(one.products)

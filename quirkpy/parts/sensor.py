@@ -1,4 +1,4 @@
-"""Sensors: marks on bodies that notice each other when they come together."""
+"""Sensors: marks on bodies that detect each other at close range."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.checks import angle_up_to, instance, optional, positive, show, text
 from quirkpy.parts.part import Part, checked
 
-#: For `Sensor(roll=...)`: x axes may match after any number of quarter turns [rad].
+#: For `Sensor(roll=...)`: x axes may match up to multiples of quarter turns [rad].
 QUARTER_TURNS = 0.5 * math.pi
 
 
@@ -23,10 +23,10 @@ def _kinds(value: Any) -> Any:
 class Sensor(Part):
     """Fires when a compatible sensor of ANOTHER body is within reach and faces it.
 
-    site: where it sits, z outwards.  kind: what it is; accepts: the kinds that it notices (both
-    must accept). reach [m]: how close the origins must be; alignment [rad]: how exactly the z axes
-    must oppose each other. roll [rad]: the x axes must match modulo this angle, within alignment
-    (QUARTER_TURNS for square faces; None: any)."""
+    site: its place, z outwards. kind: its type; accepts: the kinds that it detects (both must
+    accept). reach [m]: largest distance of the origins; alignment [rad]: largest deviation of the z
+    axes from opposite directions. roll [rad]: the x axes must match modulo this angle, within
+    alignment (QUARTER_TURNS for square faces; None: any)."""
 
     name: str = checked(text)
     site: Site = checked(instance(Site))

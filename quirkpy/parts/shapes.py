@@ -1,5 +1,5 @@
-"""Shapes of bodies: what collides, what is drawn, and the moments of inertia when the mass fills it
-evenly."""
+"""Shapes of bodies, for collisions, for drawings, and for the moments of inertia of a uniform
+mass."""
 
 from __future__ import annotations
 
@@ -25,23 +25,23 @@ from quirkpy.parts.part import Part, PartError, check_argument, checked, sentenc
 #: Three principal moments, or a symmetric 3x3 matrix.
 Moments: TypeAlias = Triple | tuple[Triple, ...]
 
-#: Bytes of a file of a mesh at most, and of that which says what is in it.
+#: Largest size of the file of a mesh, and of its header [bytes].
 LARGEST, HEAD = 1 << 30, 1 << 16
 
-#: A facet of an STL file in words, whose normal nobody asks for; and what stands around all facets.
+#: A facet of an ASCII STL file, without its normal; and the text around all facets.
 FACET = re.compile(
     rb"facet\s+normal(\s+\S+){3}\s+outer\s+loop"
     rb"(\s+vertex(\s+[-+]?(\d+\.?\d*|\.\d+)(e[-+]?\d+)?){3}){3}\s+endloop\s+endfacet\b",
     re.IGNORECASE,
 )
 SOLID = re.compile(rb"^\s*(end)?solid\b[^\r\n]*", re.IGNORECASE | re.MULTILINE)
-#: A mesh counts as centred where its centre is off by no more than this share of its size.
+#: A mesh counts as centred where its centre is off by no more than this share of its size [1].
 CENTRED = 1e-6
 
 
 class Shape(Part, ABC):
-    """A solid in body axes, about the mass centre; boxes, spheres and cylinders are centred
-    there."""
+    """A solid in body axes, with the mass centre as origin; boxes, spheres and cylinders are
+    centred there."""
 
     @abstractmethod
     def inertia_per_mass(self) -> Moments:
@@ -70,7 +70,7 @@ class Sphere(Shape):
 
 
 class Cylinder(Shape):
-    """A round rod; radius [m], length [m], axis: the body axis that it lies along."""
+    """A round rod; radius [m], length [m], axis: the body axis along its length."""
 
     radius: float = checked(positive)
     length: float = checked(positive)
@@ -108,8 +108,8 @@ class Mesh(Shape):
     """A solid of any form, inside a closed surface of triangles.
 
     vertices (n, 3) [m] in body axes, from the mass centre; triangles (m, 3): numbers of their
-    vertices from 0, counterclockwise seen from outside.  It need not be convex, and may be in
-    several pieces.  `Mesh.load` reads one from a file."""
+    vertices from 0, counterclockwise seen from outside. It need not be convex or connected.
+    `Mesh.load` reads one from a file."""
 
     vertices: Sequence[Sequence[float]] | Floats = checked(_vertices)
     triangles: Sequence[Sequence[int]] | Ints = checked(_triangles)
@@ -129,7 +129,7 @@ class Mesh(Shape):
         self._check_surface()
 
     def _check_surface(self) -> None:
-        """Refuse a surface that is open, or whose triangles turn the wrong way."""
+        """Refuse a surface that is open, or whose triangles have the wrong orientation."""
         open_edge = self._open_edge()
         if open_edge is not None:
             one, two = open_edge
@@ -146,7 +146,7 @@ class Mesh(Shape):
             )
 
     def _open_edge(self) -> tuple[int, int] | None:
-        """An edge that does not go both ways, if there is one."""
+        """An edge that does not occur in both directions, if there is one."""
         edges = np.concatenate([self.corners[:, [k, (k + 1) % 3]] for k in range(3)])
         found, sense = np.unique(np.sort(edges, axis=1), axis=0, return_inverse=True)
         ways = np.bincount(sense.ravel(), weights=np.where(edges[:, 0] < edges[:, 1], 1.0, -1.0))
@@ -167,13 +167,13 @@ class Mesh(Shape):
 
     @cached_property
     def normals(self) -> Floats:
-        """Outward normals of the triangles, twice as long as these have area (m, 3) [m2]."""
+        """Outward normals of the triangles, with lengths of twice their areas (m, 3) [m2]."""
         a, b, c = (self.points[self.corners[:, k]] for k in range(3))
         return read_only(np.cross(b - a, c - a))
 
     @property
     def volume(self) -> float:
-        """What the surface holds [m3]."""
+        """The enclosed volume [m3]."""
         return float((self.points[self.corners[:, 0]] * self.normals).sum()) / 6.0
 
     @property
@@ -187,11 +187,11 @@ class Mesh(Shape):
 
     @property
     def reach(self) -> float:
-        """How far it goes from the mass centre [m]."""
+        """The largest distance from the mass centre [m]."""
         return float(np.linalg.norm(self.points, axis=1).max())
 
     def centred(self) -> Mesh:
-        """The mesh moved so that the centre of its volume is where the mass centre is."""
+        """The mesh moved so that the centre of its volume is at the mass centre."""
         return Mesh(self.points - self.centre, self.triangles)
 
     def inertia_per_mass(self) -> Moments:
@@ -202,7 +202,7 @@ class Mesh(Shape):
                 "not at the origin; "
                 "take mesh.centred(), or give mass and inertia to Body."
             )
-        tips = self.points[self.corners]  # of tetrahedra over the origin
+        tips = self.points[self.corners]  # of tetrahedra with the origin
         weight = (tips[:, 0] * self.normals).sum(axis=1) / (120.0 * self.volume)
         total = tips.sum(axis=1)
         second = np.einsum("m,mki,mkj->ij", weight, tips, tips) + np.einsum(
@@ -214,8 +214,8 @@ class Mesh(Shape):
 
     @classmethod
     def load(cls, path: str | PathLike[str], scale: float = 1.0) -> Mesh:
-        """The mesh in a file, an .stl or what else trimesh reads; scale: length of its unit [m], of
-        millimetres 1e-3.
+        """The mesh in a file, .stl or any other format read by trimesh; scale: length of its unit
+        [m], for millimetres 1e-3.
 
         Its axes and its origin become those of the body: `centred` moves the centre of its volume
         there."""
@@ -228,7 +228,7 @@ class Mesh(Shape):
         long = check_argument("Mesh.load", "scale", scale, positive)
         place = readable(path, "Mesh.load")
         vertices, triangles = read_triangles(trimesh, place)
-        with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+        with np.errstate(all="ignore"):  # absurd numbers are refused later
             return cls(long * vertices, triangles)
 
 
@@ -242,7 +242,7 @@ def read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
             vertices, triangles = np.asarray(found.vertices), np.asarray(found.faces)
             if kind in ("stl", "stl_ascii"):
                 check_facets(file, len(triangles))
-    except Exception as error:  # readers of others raise whatever damaged files lead them to
+    except Exception as error:  # other readers raise any error for damaged files
         raise PartError(
             f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
         ) from error
@@ -253,7 +253,8 @@ def read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
 
 @contextlib.contextmanager
 def silence(library: str) -> Iterator[None]:
-    """Keep what a library logs from the terminal; loggers that somebody has set up still get it."""
+    """Suppress a library's log output on the terminal; loggers with handlers of their own still get
+    it."""
     log, silent = logging.getLogger(library), logging.NullHandler()
     log.addHandler(silent)
     try:
@@ -263,11 +264,11 @@ def silence(library: str) -> Iterator[None]:
 
 
 def check_facets(file: BinaryIO, triangles: int) -> None:
-    """Refuse an STL file in words whose facets are not those that were read from it."""
+    """Refuse an ASCII STL file whose facets are not those that were read from it."""
     file.seek(0)
     data = file.read()
     if len(data) >= 84 and len(data) == 84 + 50 * int.from_bytes(data[80:84], "little"):
-        return  # in numbers
+        return  # binary
     left, whole = FACET.subn(b"", data)
     if whole != triangles or SOLID.sub(b"", left).strip():
         raise ValueError(
@@ -276,8 +277,8 @@ def check_facets(file: BinaryIO, triangles: int) -> None:
 
 
 def check_promises(file: BinaryIO) -> None:
-    """Refuse a file that is too long for a mesh, or whose head promises more than it holds, before
-    room is made."""
+    """Refuse a file that is too long for a mesh, or whose header announces more than it contains,
+    before memory is allocated."""
     size = file.seek(0, os.SEEK_END)
     file.seek(0)
     head = file.read(HEAD)

@@ -1,4 +1,4 @@
-"""`Switch`: what acts from a time or an event of a run on."""
+"""`Switch`: the active parts from a time or an event of a run on."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ def _names(value: Any) -> tuple[str, ...]:
 
 
 def _parameters(value: Any) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ...]:
-    """{"spring": {"stiffness": 0.1}} as pairs, which do not change."""
+    """{"spring": {"stiffness": 0.1}} as pairs, which are immutable."""
     pairs = value.items() if isinstance(value, Mapping) else value
     try:
         parted = [(name, dict(fields)) for name, fields in pairs]
@@ -41,15 +41,16 @@ def _parameters(value: Any) -> tuple[tuple[str, tuple[tuple[str, Any], ...]], ..
 
 
 class Switch(Part):
-    """What acts from a moment of a run on: ``Switch(10.0, joints=("lock",), forces=("pull",))``.
+    """A change of the active parts in a run: ``Switch(10.0, joints=("lock",), forces=("pull",))``.
 
     when: a time [s], or an event, at whose located time it happens; of several switches each is
-    waited for when the one before has happened.  joints, forces: the names of all that act from
-    then on, as in `System.choosing`; None: those that acted before.  parameters: new values of
-    fields of parts, by their names: ``{"spring": {"stiffness": 0.1}}``.
+    waited for when the one before has happened. joints, forces: the names of all active ones from
+    then on, as in `System.choosing`; None: no change. parameters: new values of fields of parts, by
+    their names: ``{"spring": {"stiffness": 0.1}}``.
 
-    Joints that take hold do so as in a plastic impact: momenta are kept, and poses brought onto
-    them if that moves no body further than `reach` [m or rad], else the run is refused."""
+    Joints become active as in a plastic impact: momenta are conserved, and poses are projected onto
+    the joints if that moves no body further than `reach` [m or rad]; otherwise the run raises an
+    error."""
 
     when: float | Event = checked(_moment)
     joints: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)

@@ -1,1 +1,1 @@
-"""`Multibody`, the face that users see."""
+"""`Multibody`, the class for users."""

@@ -1,4 +1,4 @@
-"""What a set of parts must be: kinds, names, and references among them."""
+"""Checks of a set of parts: kinds, names, and references among them."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ KINDS = (Body, Force, Sensor, BaseJoint, Controller)
 
 
 def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
-    """Kinds, names, and that every part refers only to parts that are here."""
+    """Check kinds and names, and that every part refers only to parts that are here."""
     named: dict[str, Part] = {"ground": GROUND}
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
@@ -45,7 +45,8 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
 
 
 def check_controllers(tables: Tables) -> None:
-    """What controllers read can be measured; what they drive the tables have found."""
+    """Check that the quantities read by controllers can be measured; their drives are checked by
+    the tables."""
     for controller in tables.controllers:
         for name in controller.reads:
             try:
@@ -62,7 +63,7 @@ def check_controllers(tables: Tables) -> None:
 
 
 def _check_wheels(controller: Controller, tables: Tables) -> None:
-    """Refuse wheels to be driven where their momentum would have to turn with N."""
+    """Refuse drives of wheels where their momentum would have to rotate with N."""
     frames = [force for force in tables.forces if isinstance(force, HillFrame)]
     wheels = [force.name for force in tables.forces if isinstance(force, ReactionWheel)]
     for name in controller.drives:

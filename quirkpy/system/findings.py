@@ -1,20 +1,19 @@
-"""`Finding`: one thing that is told of a model, though it can be as it is."""
+"""`Finding`: a remark on a model that is valid, but probably contains a mistake."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable
 from typing import NamedTuple
 
-#: As many names stand in a sentence.
+#: Largest number of names in a sentence.
 NAMED = 4
 
 
 class Finding(NamedTuple):
-    """What a look at a model found.  A `PartError` refuses; a finding lets it be.
+    """A remark on a model. A `PartError` refuses a model; a finding does not.
 
-    code: words that never change, by which programs tell findings apart; sentence: what is so, and
-    the way out; part: the name of the part that it is about, or an empty text where it is about
-    several."""
+    code: words that never change, by which programs distinguish findings; sentence: the problem and
+    a remedy; part: the name of the part concerned, or an empty string for several parts."""
 
     code: str
     sentence: str
@@ -22,18 +21,18 @@ class Finding(NamedTuple):
 
 
 class Findings:
-    """What is found while a model is looked at; what is said of several parts is said once."""
+    """The remarks collected on a model; equal remarks on several parts are combined."""
 
     def __init__(self) -> None:
         self.found: dict[tuple[str, str], list[str]] = {}
 
     def tell(self, code: str, sentence: str, part: str = "") -> None:
-        """Tell something; `{}` in the sentence stands for the part, or for the names of all of
-        which the same is told."""
+        """Add a remark; `{}` in the sentence is replaced by the part, or by the names of all parts
+        with an equal remark."""
         self.found.setdefault((code, sentence), []).append(part)
 
     def all(self) -> tuple[Finding, ...]:
-        """All findings, in the order in which they were first told."""
+        """All findings, in the order in which they were first added."""
         return tuple(
             Finding(code, sentence.replace("{}", list_names(parts)), _single(parts))
             for (code, sentence), parts in self.found.items()
@@ -47,7 +46,7 @@ def _single(names: Iterable[str]) -> str:
 
 
 def list_names(names: Iterable[str]) -> str:
-    """Some names as they stand in a sentence; of many the first."""
+    """Some names as part of a sentence; of many the first."""
     every = list(dict.fromkeys(names))
     shown = ", ".join(repr(name) for name in every[:NAMED])
     return shown if len(every) <= NAMED else f"{shown} and {len(every) - NAMED} more"

@@ -1,5 +1,5 @@
-"""What is likely a mistake in a model that can be as it is: degrees for radians, masses a thousand
-times off, joints far from what they join, and parts that do nothing."""
+"""Probable mistakes in a valid model: degrees for radians, masses wrong by a factor of a thousand,
+joints far from their bodies, and parts without effect."""
 
 from __future__ import annotations
 
@@ -21,16 +21,16 @@ from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.system.findings import Finding, Findings
 
-#: Of what anybody builds: lighter than a balloon, heavier than gold [kg/m3].
+#: Bounds of the density of real bodies: lighter than a balloon, heavier than gold [kg/m3].
 LIGHTEST, HEAVIEST = 1.0, 2.5e4
-#: A joint this many times as far away as either of its bodies reaches is hardly meant.
+#: A joint this many times as far away as the size of either body is probably a mistake.
 FAR_AWAY = 10.0
-#: Kinds of elements that do nothing where all their strengths are zero; drives wait for commands.
+#: Kinds of elements without effect if all their strengths are zero; drives wait for commands.
 PLAIN_KINDS = ("push", "pair", "uniform", "coordinate", "charges", "bushing")
 
 
 def judge(system: System) -> tuple[Finding, ...]:
-    """What is likely a mistake in a system, the gravest first."""
+    """Probable mistakes in a system, the most serious first."""
     found = Findings()
     parts = (*system.parts, *system.candidates)
     driven = {
@@ -50,7 +50,7 @@ def judge(system: System) -> tuple[Finding, ...]:
 
 
 def _doubt(part: Part, found: Findings) -> None:
-    """Tell what a part warned of when it was made, such as degrees for radians."""
+    """Repeat the warnings given when a part was constructed, such as degrees for radians."""
     with warnings.catch_warnings(record=True) as told:
         warnings.simplefilter("always", PartWarning)
         dataclasses.replace(part)  # type: ignore[type-var]
@@ -80,7 +80,7 @@ def _weigh(body: Body, found: Findings) -> None:
 
 
 def volume_of(shape: Shape) -> float:
-    """The volume of a shape [m3]; zero of one that is not known."""
+    """The volume of a shape [m3]; zero for an unknown one."""
     if isinstance(shape, Box):
         return math.prod(shape.size)
     if isinstance(shape, Sphere):
@@ -91,7 +91,7 @@ def volume_of(shape: Shape) -> float:
 
 
 def reach_of(shape: Shape) -> float:
-    """How far a shape goes from the mass centre [m]; without end of one that is not known."""
+    """The largest distance of a shape from the mass centre [m]; infinite for an unknown one."""
     if isinstance(shape, Box):
         return 0.5 * math.hypot(*shape.size)
     if isinstance(shape, Sphere):
@@ -103,7 +103,7 @@ def reach_of(shape: Shape) -> float:
 
 # --- joints ---------------------------------------------------------------------------------------
 def _look_for(joint: BaseJoint, found: Findings) -> None:
-    """A joint far outside of both its bodies."""
+    """Report a joint far outside of both its bodies."""
     if isinstance(joint, Coupling):
         return
     arms = []
@@ -123,7 +123,7 @@ def _look_for(joint: BaseJoint, found: Findings) -> None:
 
 
 def _hold(system: System, found: Findings) -> None:
-    """Joints of which some ask for what others ask for already."""
+    """Report joints with redundant constraints."""
     if not len(system.bodies) or not len(system.selection.joints):
         return
     for name in system.mobility().redundant:
@@ -156,7 +156,7 @@ def judge_forces(forces: Iterable[Part], found: Findings) -> None:
 
 
 def _is_idle(element: Element) -> bool:
-    """Whether all that it does is zero times something."""
+    """Whether all its loads are multiplied by zero."""
     strengths = KINDS[element.kind].strength
     if (
         element.kind not in PLAIN_KINDS
@@ -168,7 +168,7 @@ def _is_idle(element: Element) -> bool:
 
 
 def _stands(element: Element) -> bool:
-    """Whether all bodies that an element acts on are fixed."""
+    """Whether all bodies on which an element acts are fixed."""
     return bool(_bodies(element)) and all(body.fixed for body in _bodies(element))
 
 
@@ -180,7 +180,7 @@ def _bodies(element: Element) -> Sequence[Body]:
 
 
 def judge_sensors(sensors: Sequence[Sensor], found: Findings) -> None:
-    """Tell of sensors that no other can meet."""
+    """Report sensors that no other can meet."""
     for one in sensors:
         if not any(_notice(one, other) for other in sensors):
             found.tell(

@@ -1,5 +1,5 @@
-"""`Multibody`: an immutable set of parts, and the questions one may ask of it.  No arithmetic of
-its own."""
+"""`Multibody`: an immutable set of parts, and methods for its mechanics. No arithmetic of its
+own."""
 
 from __future__ import annotations
 
@@ -45,9 +45,9 @@ class Multibody(System):
     """Bodies, the joints and forces that act on them, sensors and controllers:
     ``Multibody(hub, arm, hinge, gravity)``.
 
-    candidates: joints and forces that may act later; they are compiled along, but their ends need
-    not meet now. start: the state in which the system begins (default: the poses with which the
-    bodies were written).  The ground belongs to every system."""
+    candidates: joints and forces that may become active later; they are compiled, but their ends
+    need not coincide now. start: the initial state (default: the poses in the definitions of the
+    bodies). The ground belongs to every system."""
 
     def __init__(
         self, *parts: Part, candidates: Iterable[Part] = (), start: State | None = None
@@ -75,7 +75,7 @@ class Multibody(System):
 
     # --- variants ---------------------------------------------------------------------------------
     def with_(self, *parts: Part) -> Multibody:
-        """This system and state with more parts; a candidate becomes active."""
+        """This system and state with additional parts; a candidate becomes active."""
         later = tuple(p for p in self.candidates if p not in parts)
         return Multibody(*self.parts, *parts, candidates=later, start=self.start)
 
@@ -96,23 +96,22 @@ class Multibody(System):
         keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Trajectory:  # fmt: skip
-        """Move for `duration` [s] from a state, by itself the initial one.
+        """Simulate for `duration` [s] from a state, by default the initial one.
 
-        switches: what acts from some time or event of the run on, one after the other (`Switch`);
-        the run then has `pieces`, each under its own joints and forces.
-        rtol, atol: relative and absolute tolerance of a step; the error at the end is larger, on
-        long or unstable motion a thousandfold: choose them from the end error that you want.  stop:
-        events; terminal ones end the run. drift: "project" puts poses and velocities back onto the
-        joints after each step; "baumgarte" adds to what joints ask of the accelerations -2 alpha
-        rate - beta^2 gap, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve"
-        scales the motion within each island after each step so that energy + dissipated - work
-        stays what it was; momenta are left alone.  method: "dop853", or "rk45" for loose
-        tolerances; "radau", implicit, for stiff systems; "auto": "dop853", until steps turn out to
-        be bound by stability, then "radau" as long as that takes less effort (events tell from
-        when on).  step: a fixed step [s] instead of error control, of the first two.  keep: "all"
-        steps, every k-th, or "ends".  max_steps bounds the effort.  progress: called with the time
-        reached, now and then; None: on a terminal, a run of more
-        than two seconds shows how far it has come; False: nothing is shown."""
+        switches: changes of the active parts at some time or event of the run, one after the other
+        (`Switch`); the run then has `pieces`, each under its own joints and forces. rtol, atol:
+        relative and absolute tolerance of a step; the error at the end is larger, in long or
+        unstable motion by a factor of a thousand: choose them accordingly. stop: events; terminal
+        ones end the run. drift: "project" projects poses and velocities onto the joints after each
+        step; "baumgarte" adds -2 alpha rate - beta^2 gap to the acceleration equations of the
+        joints, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve" scales the
+        motion within each island after each step so that energy + dissipated - work is constant;
+        momenta are unchanged. method: "dop853", or "rk45" for loose tolerances; "radau", implicit,
+        for stiff systems; "auto": "dop853", until steps are limited by stability, then "radau" as
+        long as that takes less effort (events record the changes). step: a fixed step [s] instead
+        of error control, for the first two. keep: "all" steps, every k-th, or "ends". max_steps
+        limits the effort. progress: called with the time reached, now and then; None: on a
+        terminal, a run of more than two seconds shows its progress; False: no output."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
             max_steps=max_steps, gains=gains,
@@ -131,16 +130,16 @@ class Multibody(System):
         step: float | None = None, max_steps: int | None = None, progress: Progress = None,
         gains: tuple[float, float] = (10.0, 10.0),
     ) -> Runs:  # fmt: skip
-        """Many runs at once, each the same to the bit as `simulate` makes it alone: see `Runs`.
+        """Many runs at once, each equal bit by bit to a single `simulate`: see `Runs`.
 
-        states: where each begins.  parameters: a value for each run, ``{"spring.stiffness":
-        values}``, of whatever a selection can change.  selections: of each run the names of joints
-        and of forces that act, as for `choosing`.  What is None is for all as it is here.  threads:
-        how many fly them; nothing depends on it.  samples: times after the start [s] at which
-        states are kept.  chunk: so many runs are made ready, and flown, at once; what that takes in
-        memory does not grow with the number of all.  All else as in `simulate`; progress is called
-        with the number of runs done.  What asks Python within every step is refused: forces,
-        joints and events of one's own, but for compiled laws."""
+        states: the initial states. parameters: a value for each run, ``{"spring.stiffness":
+        values}``, of any parameter of a selection. selections: for each run the names of active
+        joints and of active forces, as for `choosing`. None: the values of this system for all.
+        threads: the number of threads, which does not affect results. samples: times after the
+        start [s] at which states are stored. chunk: the number of runs prepared and computed at
+        once; the memory for this does not grow with the total number. All else as in `simulate`;
+        progress is called with the number of runs done. Parts with Python functions that are called
+        in every step are refused: users' forces, joints and events, except for compiled laws."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step,
             keep="ends", max_steps=max_steps, gains=gains,
@@ -154,17 +153,17 @@ class Multibody(System):
         rtol: float = 1e-8, atol: float = 1e-10, method: Method | StiffMethod = "auto",
         keep: Keep | int = "all", progress: Progress = None,
     ) -> Equilibrium:  # fmt: skip
-        """Move until everything rests, polish that to rounding, and certify whether it lasts (see
-        `Equilibrium`).
+        """Simulate until the system is at rest, compute that state to rounding, and certify its
+        stability (see `Equilibrium`).
 
-        A start that rests in an unstable equilibrium is left along its most unstable motion:
-        displaced by `nudge` [m or rad] of the body that moves most, in a sense that `seed` decides
-        (a negative nudge takes the other); 0: it stays.  rest: the run is over when what is left of
-        its motion is this share of the fastest that it has had, and cannot leave the well of a
-        stable, damped equilibrium any more; the state is that equilibrium.  duration [s],
-        evaluations: bounds of the effort; steps that are refused come on top of the second.  stop:
-        events that end the motion before.  method: as in `simulate`.  Rest is that of the bodies
-        beside the drift or the turning of the whole, where nothing outside keeps it."""
+        A start in an unstable equilibrium is displaced along its most unstable mode by `nudge` [m
+        or rad] of the body that moves most, in a sense determined by `seed` (a negative nudge takes
+        the other); 0: it stays. rest: the run is over when the remaining motion is this share of
+        the fastest so far, and can no longer leave the well of a stable, damped equilibrium; the
+        state is that equilibrium. duration [s], evaluations: limits of the effort; rejected steps
+        are counted in addition to the second. stop: events that end the motion earlier. method: as
+        in `simulate`. Rest is relative to the translation or rotation of the whole system, where no
+        external load opposes it."""
         begun = self if state is None else self.at(state)
         most = max(1, evaluations // 12) if isinstance(evaluations, int) else None
         rule = Rule(
@@ -177,15 +176,16 @@ class Multibody(System):
     def equilibria(
         self, state: State | None = None, *, seeds: int = 30, seed: int = 0, spread: float = 3.0
     ) -> Equilibria:
-        """Equilibria found without moving, from many places, each certified.
+        """Equilibria found by searches from many places, each with its certificate.
 
-        Every seed wanders from the state along the joints, up to `spread` [m] or [rad] of the body
-        that moves most, and goes to a corner of the ranges of all joint coordinates; from there it
-        goes downhill to a minimum, and by Newton's method to an equilibrium of any kind.  With each
-        seed some equilibria found before are left along their modes, both ways, and by half a turn
-        of a hinge; and each corner, edge and plane of the ranges between stops is looked at with
-        these holding.  The search may miss some: `unseen` of the result says which share at most,
-        in nine of ten searches."""
+        For every seed the state is displaced along the joints in random directions, by up to
+        `spread` [m] or [rad] of the body that moves most, and towards a corner of the ranges of all
+        joint coordinates; from there a search leads downhill to a minimum, and by Newton's method
+        to an equilibrium of any kind. With each seed some equilibria found before are left along
+        their modes, in both senses, and by half a turn of a hinge; and each corner, edge and plane
+        of the ranges between stops is searched with these stops active. The search may miss some:
+        `unseen` of the result is an upper estimate of their share, valid in nine of ten
+        searches."""
         return search.equilibria(
             freeze_commands(self, "equilibria"),
             self.initial if state is None else state,
@@ -198,16 +198,16 @@ class Multibody(System):
         """The lowest pass found out of the well of a stable equilibrium: an upper bound of its
         barrier.
 
-        directions: so many of its softest modes are climbed, both ways, and four times as many
-        places around are searched for passes from which a way leads down to the bottom (see
-        `equilibria`)."""
+        directions: the number of its softest modes that are followed uphill, in both senses; four
+        times as many places around are searched for passes from which a path leads down to the
+        minimum (see `equilibria`)."""
         return search.saddle(freeze_commands(self, "saddle"), equilibrium, directions)
 
     def branches(self, state: State | None = None) -> tuple[AllowedMotion, ...]:
-        """The motions that a pose allows: of an ordinary one that of all its freedoms, of a
-        singular one those that meet there, such as the parallelogram and the crossed form of a flat
-        four-bar.  Velocities and stops are left out.  The order depends on the pose, the joints and
-        what pulls there."""
+        """The motions that a pose allows: at a regular pose that of all its freedoms, at a singular
+        one the branches that meet there, such as the parallelogram and the crossed form of a flat
+        four-bar. Velocities and stops are disregarded. The order depends on the pose, the joints
+        and the forces there."""
         at = self.initial if state is None else state
         self.check_state("branches", at)
         return branches(freeze_commands(self, "branches").clusters, at)
@@ -220,38 +220,38 @@ class Multibody(System):
         *,
         rigid: bool = True,
     ) -> Linear:
-        """The motion near a state of rest, in minimal coordinates: A, B, C, D for scipy.signal or
-        python-control.
+        """The linearised motion near a state of rest, in minimal coordinates: A, B, C, D for
+        scipy.signal or python-control.
 
-        state: at rest, or the `Equilibrium` that says so; by itself the initial one. inputs: names
-        of forces (the input is a factor on that force, as much again at 1), of their numbers
-        ("string.rest_length": what is added to that), "body.force" [N] and "body.torque" [N m] in N
-        (three each), coordinates of joints (a load along them); outputs: coordinates,
-        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and ".angular_velocity"
-        in body axes (three each), other names of `measures` (not reactions, which answer at once),
-        or functions of a state; None: all of x. There are two states for each freedom; rigid=False
-        leaves out those of a system that floats which only drift, or turn as a whole that does not
-        turn yet."""
+        state: at rest, or an `Equilibrium`; by default the initial one.  inputs: names of forces
+        (the input is a relative change of that force: 1 doubles it), of their numbers
+        ("string.rest_length": the input is added to it), "body.force" [N] and "body.torque" [N m]
+        in N (three each), coordinates of joints (a load along them); outputs: coordinates,
+        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and
+        ".angular_velocity" in body axes (three each), other names of `measures` (not reactions,
+        which depend on inputs directly), or functions of a state; None: all of x. There are two
+        states for each freedom; rigid=False omits translations and rotations of a floating system
+        as a whole that does not rotate yet."""
         given = state.state if isinstance(state, Equilibrium) else state
         at = self.initial if given is None else given
         self.check_state("linearize", at)
         return linearize(freeze_commands(self, "linearize"), at, inputs, outputs, rigid)
 
     def caught(self, state: State | None = None) -> Catch:
-        """The state just after the active joints have taken hold of one that moves against them,
-        and what is lost."""
+        """The state just after the active joints have acted on a state that moves against them, and
+        the energy lost."""
         at = self.initial if state is None else state
         self.check_state("caught", at)
         return catch(self.clusters, at)
 
     def explain(self, state: State | None = None) -> str:
-        """The system in words: bodies, joints, freedoms, forces, what is redundant."""
+        """The system in words: bodies, joints, freedoms, forces, redundant constraints."""
         return doors.explain.text(self, state)
 
     def check(self) -> tuple[Finding, ...]:
-        """What is likely a mistake, though it can be: degrees for radians, masses a thousand times
-        off, joints far from their bodies, sensors that can never meet, forces that do nothing,
-        redundant rows.  Each `Finding` has a code, a sentence and the name of the part."""
+        """Probable mistakes: degrees for radians, masses wrong by a factor of a thousand, joints
+        far from their bodies, sensors that can never meet, forces without effect, redundant rows.
+        Each `Finding` has a code, a sentence and the name of the part."""
         return judge(self)
 
     # --- pictures ---------------------------------------------------------------------------------
@@ -262,9 +262,9 @@ class Multibody(System):
         """A picture of the system: bodies, axes of joints, sensors, springs and forces;
         ``system.picture("x.png")``.
 
-        path: where it is saved as .png, .svg or .pdf, if anywhere.  eye: the direction from which
-        one looks; rays are parallel.  Arrows of forces have lengths in proportion; the longest is
-        named below."""
+        path: where it is saved as .png, .svg or .pdf, if anywhere. eye: the direction of view, with
+        parallel rays. Arrows of forces have proportional lengths; a scale for the longest is shown
+        below."""
         return doors.stills.picture(self, state, eye, forces).save_to(path)
 
     def show(

@@ -1,4 +1,4 @@
-"""What controllers command, written into tables as schedules."""
+"""Commands of controllers, written into tables as schedules."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from quirkpy.tables.tables import Tables
 
 
 class Commands(NamedTuple):
-    """How a drive went through a run: times of its knots [s] (n,), and the values of its field
+    """The commands of a drive in a run: times of its knots [s] (n,), and the values of its field
     there (n,) or (n, 3)."""
 
     drive: Drive
@@ -23,7 +23,7 @@ class Commands(NamedTuple):
 
 
 def write_commands(t: Tables, commands: Sequence[Commands]) -> Tables:
-    """Tables in which what was commanded stands as schedules, and which have no controllers."""
+    """Tables in which commands are replaced by schedules, and which have no controllers."""
     times = np.split(t.knot_time, t.schedule_knot[1:-1])
     values = np.split(t.knot_value, t.schedule_knot[1:-1])
     forces = list(t.forces)
@@ -41,7 +41,7 @@ def write_commands(t: Tables, commands: Sequence[Commands]) -> Tables:
 
 
 def turn_drive(t: Tables, drive: Drive, turns: Mapping[int, Floats]) -> Drive:
-    """A drive of which schedules, by number, are turned into other axes."""
+    """A drive with some schedules, given by number, rotated into other axes."""
     none = np.eye(3)
     pairs = zip(t.commanded(drive), drive.matrices, strict=True)
     return drive._replace(matrices=tuple(turns.get(s, none) @ m for s, m in pairs))

@@ -1,4 +1,4 @@
-"""Parts -> tables: each part is lowered to its rows, and the rows are stacked."""
+"""Parts -> tables: each part is converted to rows, and the rows are stacked."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ FREEDOM_NUMBER = {"turn": TURN, "slide": SLIDE, "screw": SCREW}
 COORDINATE_NUMBER = {"angle": ANGLE, "travel": TRAVEL, "length": LENGTH}
 #: The fields of a body that a selection may change; a pose is state, not a parameter.
 BODY_PARAMETERS = ("mass", "inertia")
-#: The arrays that parameters write anew.
+#: The arrays that depend on parameters.
 REWRITTEN = (
     "body_mass", "body_inertia", "site_point", "site_axes", "row_value", "row_factor",
     "element_numbers", "knot_time", "knot_value",
@@ -57,7 +57,7 @@ REWRITTEN = (
 
 
 def compile(parts: Iterable[Part]) -> Tables:
-    """All parts of a universe (candidates included) as frozen arrays."""
+    """All parts, candidates included, as frozen arrays."""
     listed = list(parts)
     bodies = [p for p in listed if isinstance(p, Body)]
     return _Builder(
@@ -71,7 +71,7 @@ def compile(parts: Iterable[Part]) -> Tables:
 
 
 class RowLine(NamedTuple):
-    """A line of the row table; of a relation axis1 and axis2 are its coordinates, by joint and
+    """A line of the row table; for a relation axis1 and axis2 are its coordinates, by joint and
     name."""
 
     kind: int
@@ -101,8 +101,9 @@ def relation_line(r: Relation) -> RowLine:
 
 
 def in_tree(joint: BaseJoint) -> int:
-    """Which body a joint can hang on which: freedoms follow the axes of site 1, and turns take
-    those of site 2 away; a screw, or a cross of two turns, hangs either way, by itself alone."""
+    """Which body can be the child of which in a tree: freedoms refer to the axes of site 1, and
+    rotations also to those of site 2; a screw, or a cross of two rotations, may be used in either
+    direction, but not combined with others."""
     freedoms = joint.freedoms
     if freedoms is None or stands_alone(freedoms):
         return NOT_IN_TREE if freedoms is None else BOTH_WAYS
@@ -114,12 +115,12 @@ def in_tree(joint: BaseJoint) -> int:
 
 
 def site_line(site: Site) -> tuple[Vector, Nine]:
-    """Point and axes of a site; on a fixed body both in N."""
+    """Point and axes of a site; for a fixed body both in N."""
     return site.placed() if site.body.fixed else (site.at, site.axes9)
 
 
 class _Builder:
-    """Stacks rows while it walks over the parts."""
+    """Stacks the rows of all parts."""
 
     def __init__(
         self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint],
@@ -153,7 +154,7 @@ class _Builder:
         )  # fmt: skip
 
     def add_site(self, site: Site | None) -> int:
-        """Every use of a site has a row of its own, so that parameters can move it alone."""
+        """A new row for every use of a site, so that parameters can move it separately."""
         if site is None:
             return -1
         self.site_body.append(self.body_row.get(site.body.name, len(self.bodies)))
@@ -233,7 +234,7 @@ class _Builder:
         }
 
     def _elements(self) -> dict[str, Any]:
-        """Of the forces first, then those of the joints."""
+        """The elements of the forces first, then those of the joints."""
         forces = [self.driven.get(force.name, force) for force in self.forces]
         made = [force.elements_among(self.joints) for force in forces]
         own = [joint.elements() for joint in self.joints]
@@ -289,7 +290,7 @@ class _Builder:
 
 
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
-    """Tables with the rows of some parts written anew, in place of the old ones."""
+    """Tables with the rows of some parts replaced."""
     arrays, parts = rewrite_arrays(tables, parameters)
     lists = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
     for name, k, part in parts:
@@ -300,8 +301,8 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
 
 
 def _rewrite_drives(t: Tables) -> Tables:
-    """Tables of which forces have changed in their numbers: so do what makes knots of commands of
-    them, and what holds until the first."""
+    """Tables after a change of the numbers of forces: the conversion of commands to knots and the
+    value before the first command are recomputed."""
     force_of, values = {force.name: force for force in t.forces}, t.knot_value.copy()
     made = tuple(
         tuple(renew_drive(drive, force_of[drive.force], t.joints) for drive in some)
@@ -317,7 +318,7 @@ def _rewrite_drives(t: Tables) -> Tables:
 def rewrite_arrays(
     tables: Tables, parameters: Parameters
 ) -> tuple[dict[str, Any], list[tuple[str, int, Part]]]:
-    """The arrays that parameters write anew; and the new parts, each with its list and its place
+    """The arrays that depend on parameters; and the new parts, each with its list and its position
     there."""
     if not isinstance(parameters, Mapping):
         raise PartError(
@@ -329,7 +330,7 @@ def rewrite_arrays(
 
 
 def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple[str, int, Part]:
-    """Write the rows of one joint, force or body anew, by its name."""
+    """Replace the rows of one joint, force or body, given by its name."""
     if name in tables.joint_index:
         k = tables.joint_index[name]
         return "joints", k, _rewrite_joint(tables, arrays, k, _change(tables.joints[k], changes))
@@ -345,7 +346,7 @@ def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple
 
 
 def _change(part: Any, changes: Any) -> Any:
-    """The part with some fields changed; it checks itself as when it was first made."""
+    """The part with some fields changed; it is checked as in its construction."""
     known = {field.name for field in dataclasses.fields(part) if field.init}
     _check_changes(part, changes)
     unknown = sorted(set(changes) - (known - {"name"}))
@@ -405,7 +406,7 @@ def _rewrite_joint(tables: Tables, arrays: dict[str, Any], k: int, new: BaseJoin
 def _rewrite_schedule(
     tables: Tables, arrays: dict[str, Any], s: int, function: TimeFunction | None
 ) -> None:
-    """Write the knots of a function of time anew, whose last line is that of schedule s."""
+    """Replace the knots of a function of time, whose last line is that of schedule s."""
     if function is not None:
         lines = schedule_lines(function, 0)
         first = tables.schedule_knot[s + 1 - len(lines)]
@@ -429,8 +430,8 @@ def _rewrite_force(tables: Tables, arrays: dict[str, Any], k: int, new: Force) -
 
 
 def _ends(element: Element) -> tuple[Any, ...]:
-    """What a parameter may not change about an element: its kind, its bodies, its joint, its number
-    of knots."""
+    """The properties of an element that a parameter may not change: its kind, its bodies, its
+    joint, its number of knots."""
     sites = tuple(
         None if s is None else s.body.name for s in (element.site1, element.site2, element.site3)
     )
@@ -438,7 +439,7 @@ def _ends(element: Element) -> tuple[Any, ...]:
 
 
 def _knots(functions: Iterable[TimeFunction | None]) -> list[Any]:
-    """What a parameter may not change about functions of time."""
+    """The properties of functions of time that a parameter may not change."""
     return [
         None
         if f is None
@@ -469,8 +470,8 @@ def coordinate_of(element: Element) -> tuple[str, str] | None:
 
 
 class ScheduleLine(NamedTuple):
-    """A line of the table of schedules: its kind, its knots, first and last line that it is made
-    of, and the formula that gives its values."""
+    """A line of the table of schedules: its kind, its knots, first and last line of its components,
+    and the formula of its values."""
 
     kind: int
     times: Sequence[float] = ()
@@ -480,8 +481,8 @@ class ScheduleLine(NamedTuple):
 
 
 def schedule_lines(function: TimeFunction, first: int) -> list[ScheduleLine]:
-    """The lines of a function of time, numbered from `first` on: those that it is made of, and
-    itself as the last."""
+    """The lines of a function of time, numbered from `first` on: its components, and itself as the
+    last."""
     products, lines, terms = function.products, list[ScheduleLine](), list[ScheduleLine]()
     for factors in products:
         leaves = [leaf_line(factor) for factor in factors]
@@ -497,7 +498,7 @@ def schedule_lines(function: TimeFunction, first: int) -> list[ScheduleLine]:
 
 
 def leaf_line(leaf: TimeFunction) -> ScheduleLine:
-    """The line of a function of time that is made of no others."""
+    """The line of a function of time without components."""
     if isinstance(leaf, Schedule):
         kind = INTERPOLATIONS.index(leaf.interpolation)
         return ScheduleLine(kind, leaf.times, [three_numbers(v) for v in leaf.values])
@@ -513,12 +514,12 @@ def leaf_line(leaf: TimeFunction) -> ScheduleLine:
 
 
 def three_numbers(value: Any) -> Any:
-    """A vector as it is; a plain number with two zeros behind it."""
+    """A vector unchanged; a plain number followed by two zeros."""
     return value if isinstance(value, tuple) else (value, 0.0, 0.0)
 
 
 def pad(element: Element) -> list[float]:
-    """The numbers of an element, filled up with zeros."""
+    """The numbers of an element, padded with zeros."""
     return [*element.numbers, *[0.0] * (ELEMENT_WIDTH - len(element.numbers))]
 
 
@@ -529,10 +530,10 @@ def floats(rows: Sequence[Any], *shape: int) -> Floats:
 
 
 def ints(rows: Sequence[Any]) -> Ints:
-    """Whole numbers, also when there are none."""
+    """Integers, also when there are none."""
     return np.array(rows, dtype=np.int64)
 
 
 def offsets(counts: Sequence[int]) -> Ints:
-    """Where each block begins, and where the last one ends."""
+    """The offsets of all blocks, and the end of the last."""
     return ints([0, *accumulate(counts)])

@@ -1,5 +1,4 @@
-"""What controllers drive: fields of forces in whose place commands stand, as schedules of the
-tables."""
+"""Drives of controllers: fields of forces that commands replace, as schedules of the tables."""
 
 from __future__ import annotations
 
@@ -17,16 +16,16 @@ from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.schedule import Interpolation, Schedule, TimeFunction
 
-#: So many knots of each command are in the tables while a run is made: of one that holds the last
-#: two, of one that goes along lines the line before, and that which it follows.
+#: Number of knots of each command in the tables during a run: for constant interpolation the last
+#: two, for linear interpolation the end points of the present line and the one before.
 KNOTS: dict[Interpolation, int] = {"hold": 2, "linear": 3}
 
 
 class Drive(NamedTuple):
-    """What a controller commands: its name, "push.force"; the force, and the field in whose place
-    it stands; how that goes on between samples; whether a command is minus its rate; the shapes
-    that a command may have, that of the field first; where in the elements of the force schedules
-    stand for it, and what makes knots of a command (3, 3) or (3, 1)."""
+    """A drive of a controller: its name, "push.force"; the force, and the field that is replaced;
+    the interpolation between samples; whether a command is minus the rate of the field; the
+    admissible shapes of a command, that of the field first; the positions of its schedules in the
+    elements of the force, and the matrices that make knots of a command, (3, 3) or (3, 1)."""
 
     name: str
     force: str
@@ -39,15 +38,15 @@ class Drive(NamedTuple):
 
     @property
     def size(self) -> int:
-        """How many numbers the field has."""
+        """The number of components of the field."""
         return 3 if self.shapes[0] else 1
 
 
 def drive_forces(
     controllers: Sequence[Controller], forces: Sequence[Force], joints: Sequence[BaseJoint]
 ) -> tuple[dict[str, Force], tuple[tuple[Drive, ...], ...]]:
-    """The forces that controllers drive, by name, with schedules where commands stand; and what
-    each controller drives."""
+    """The forces with drives, by name, with schedules in the place of commands; and the drives of
+    each controller."""
     known, made, taken = {force.name: force for force in forces}, [], dict[tuple[str, str], str]()
     for controller in controllers:
         drives = tuple(_drive(controller, name, known, joints) for name in controller.drives)
@@ -70,8 +69,8 @@ def drive_forces(
 def with_knots(
     force: Force, drive: Drive, times: Floats, values: Floats, fill: bool = False
 ) -> Force:
-    """A force with a schedule in the place of what is driven; fill: with as many knots as commands
-    have in the tables."""
+    """A force with a schedule in the place of a driven field; fill: with the number of knots that
+    commands have in the tables."""
     if fill:
         count = KNOTS[drive.interpolation]
         times, values = np.arange(1.0 - count, 1.0), np.repeat(values, count, axis=0)
@@ -83,7 +82,7 @@ def with_knots(
 def _drive(
     controller: Controller, name: str, forces: Mapping[str, Force], joints: Sequence[BaseJoint]
 ) -> Drive:
-    """What a name of a controller's drives stands for; refused in its name."""
+    """The drive with a given name of a controller; errors name the controller."""
     owner, _, field = name.rpartition(".")
     force = forces.get(owner)
     if force is None:
@@ -108,8 +107,7 @@ def _drive(
 
 
 def driven_field(force: Force, word: str) -> str:
-    """The field in whose place a command stands; torques of wheels are minus the rate of their
-    momentum."""
+    """The field that a command replaces; torques of wheels are minus the rate of their momentum."""
     wheel = isinstance(force, ReactionWheel) and word == "torque"
     return "momentum" if wheel else word
 
@@ -117,7 +115,7 @@ def driven_field(force: Force, word: str) -> str:
 def find_drive(
     force: Force, field: str, interpolation: Interpolation, joints: Sequence[BaseJoint]
 ) -> Drive | None:
-    """How schedules in the place of a field make those of the elements; None: they do not."""
+    """The matrices from schedules of a field to those of the elements; None: there are none."""
     if field not in {one.name for one in dataclasses.fields(force)}:
         return None
     made = [(shape, _maps(force, field, interpolation, joints, shape)) for shape in ((3,), ())]
@@ -133,8 +131,8 @@ def _maps(
     force: Force, field: str, interpolation: Interpolation, joints: Sequence[BaseJoint],
     shape: tuple[int, ...],
 ) -> dict[tuple[int, int], Floats]:  # fmt: skip
-    """For each schedule of the elements that follows a field what makes its knots; none where the
-    field takes no such schedule."""
+    """For each schedule of the elements that depends on a field the matrix of its knots; empty
+    where the field admits no such schedule."""
     basis = np.eye(3) if shape else np.ones(1)
     try:
         zero, *columns = (
@@ -154,7 +152,7 @@ def _knots(
     force: Force, field: str, interpolation: Interpolation, joints: Sequence[BaseJoint],
     value: Floats,
 ) -> dict[tuple[int, int], Floats]:  # fmt: skip
-    """The knots of the schedules of the elements, where a field keeps a value."""
+    """The knots of the schedules of the elements for a constant value of a field."""
     count = KNOTS[interpolation]
     same = Schedule(tuple(range(count)), [value.tolist()] * count, interpolation)
     driven: dict[str, Any] = {field: same}
@@ -168,7 +166,7 @@ def _knots(
 
 
 def renew_drive(drive: Drive, force: Force, joints: Sequence[BaseJoint]) -> Drive:
-    """A drive of a force that has changed in its numbers."""
+    """A drive of a force after a change of its numbers."""
     found = find_drive(force, drive.field, drive.interpolation, joints)
     assert found is not None
     assert found.slots == drive.slots
@@ -177,7 +175,7 @@ def renew_drive(drive: Drive, force: Force, joints: Sequence[BaseJoint]) -> Driv
 
 # --- what is refused ------------------------------------------------------------------------------
 def drives_of(force: Force, joints: Sequence[BaseJoint]) -> Iterator[str]:
-    """What of a force can be driven."""
+    """The names of the drives of a force."""
     if isinstance(force, ReactionWheel):
         yield f"{force.name}.torque"
     for field in dataclasses.fields(force):
@@ -188,7 +186,7 @@ def drives_of(force: Force, joints: Sequence[BaseJoint]) -> Iterator[str]:
 def _unknown(
     name: str, owner: str, forces: Mapping[str, Force], joints: Sequence[BaseJoint]
 ) -> str:
-    """The sentence about a drive of what is no force."""
+    """The error about a drive of an unknown force."""
     for joint in joints:
         if joint.name == owner:
             return (
@@ -202,7 +200,7 @@ def _unknown(
 def _undrivable(
     controller: Controller, force: Force, name: str, field: str, joints: Sequence[BaseJoint]
 ) -> str:
-    """The sentence about a drive that a force has not."""
+    """The error about an unknown drive of a force."""
     if controller.hold == "zero" and find_drive(force, field, "linear", joints):
         return f"{name!r} must not jump; give hold='first'."
     known = ", ".join(map(repr, drives_of(force, joints)))

@@ -1,4 +1,4 @@
-"""What the forces that act say about frame N, and whether they agree."""
+"""Consistency of the assumptions of active forces about frame N."""
 
 from __future__ import annotations
 
@@ -11,8 +11,8 @@ from quirkpy.parts.magnets import PlanetField
 
 
 def check_frame(forces: Iterable[Force]) -> None:
-    """Refuse forces that together count a planet's pull twice, or say of N that it moves in two
-    ways."""
+    """Refuse forces that together count a planet's attraction twice, or assume different motions of
+    N."""
     acting = list(forces)
     frames = [force for force in acting if isinstance(force, (HillFrame, GravityGradient))]
     others = [*frames[1:], *(force for force in acting if isinstance(force, PointGravity))]
@@ -27,7 +27,8 @@ def check_frame(forces: Iterable[Force]) -> None:
 
 
 def _check_in_hill_frame(frame: HillFrame, acting: Iterable[Force]) -> None:
-    """Refuse forces that would have to turn with the axes of a Hill frame, and do not."""
+    """Refuse forces with constant directions that would have to rotate with the axes of a Hill
+    frame."""
     wheels = [force for force in acting if isinstance(force, ReactionWheel) and not force.still]
     if wheels:
         raise wheels[0].refuse(

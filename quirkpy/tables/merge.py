@@ -1,9 +1,9 @@
-"""Locked clusters: bodies that locks hold together become one body, and are found again in its
-motion.
+"""Locked clusters: bodies that locks hold together are merged into one body, and their motion is
+computed from its motion.
 
-A lock is a joint without freedoms: its two sites are one frame, so the sites alone say how the
-bodies of a cluster lie.  Joints, forces and sensors keep their numbers; what lies within one
-cluster has no constraint rows left."""
+A lock is a joint without freedoms: its two sites coincide, so the sites alone determine the
+relative poses of the bodies of a cluster. Joints, forces and sensors keep their numbers; joints
+within a cluster have no constraint rows any more."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ from quirkpy.tables.tables import (
     Tables,
 )
 
-#: A joint that is locked at a bound of its own is not to reach it by rounding: the bound gives way
-#: by so much [rad or m], still less than what makes a start refused.
+#: A locked joint at a bound of its own must not reach it by rounding: the bound is moved by this
+#: [rad or m], less than the tolerance of a start.
 STOP_SLACK = 1e-7
-#: Kinds of elements that add up over rigid clusters but where these stand on the ground, and those
-#: that do not, or are not known to.
+#: Kinds of elements whose loads add up over clusters except where these are attached to the ground,
+#: and kinds for which this is false or unknown.
 ADD_UP_MOVING = kinds_where(lambda kind: kind.adds_up == "moving")
 APART = kinds_where(lambda kind: kind.adds_up not in ("always", "moving"))
 
@@ -53,22 +53,22 @@ class Motion(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Merger(FrozenRecord):
-    """The merged tables with what acts on them, and how each body lies in its cluster (n_clusters:
-    on the ground)."""
+    """The merged tables with the active parts, and the pose of each body in its cluster
+    (n_clusters: on the ground)."""
 
     selection: Selection  # the same joints and forces, between clusters
     cluster: Ints  # the cluster to which each body belongs (nb,)
     leader: Ints  # the body that gives each cluster its axes (n_clusters,)
-    # Mass centre of each body from that of its cluster, in cluster axes; of those on the ground in
-    # N [m] (nb, 3).
+    # Mass centre of each body relative to that of its cluster, in cluster axes; for those on the
+    # ground in N [m] (nb, 3).
     place: Floats
-    turn: Floats  # body axes to cluster axes, on the ground to N: w x y z (nb, 4)
+    turn: Floats  # rotation from body axes to cluster axes, on the ground to N (nb, 4)
     standing_mass: float  # of all bodies on the ground [kg]
     standing_energy: float  # their potential energy in uniform fields [J]
 
     def facing(self, here: Floats, there: Floats) -> Merger:
-        """The motion with those quaternions of the turns that give those of bodies `here` the
-        signs that they have `there` (nb, 4)."""
+        """The merger with those signs of the quaternions of the rotations that map those of bodies
+        `here` to those `there` (nb, 4)."""
         near = (here * there).sum(axis=-1) >= 0.0
         return (
             self
@@ -86,22 +86,22 @@ class Merger(FrozenRecord):
 
 
 def motion_at(m: Motion, place: Floats) -> Motion:
-    """The motion of the points that lie at `place` [m], in body axes, from the mass centres."""
+    """The motion of the points at `place` [m], in body axes, relative to the mass centres."""
     return Motion(m.r + rotate(m.q, place), m.q, m.v + rotate(m.q, cross(m.omega, place)), m.omega)
 
 
 def as_leaders_move(bodies: Motion, leader: Ints, place: Floats) -> Motion:
-    """The motion of the clusters whose leaders lie at `place` [m] in them."""
+    """The motion of the clusters whose leaders are at `place` [m] in them."""
     return motion_at(Motion(*(array[leader] for array in bodies)), -place[leader])
 
 
 # --- who belongs together -------------------------------------------------------------------------
 def merge(s: Selection) -> Merger | None:
-    """What acts between the clusters of a selection; None where no bodies can be one.
+    """The active parts between the clusters of a selection; None where no bodies can be merged.
 
-    A user's Python sees bodies by name, so where it is asked they stay apart; and so they do where
-    nothing would move, and where an element acts of whose kind it is not known that its loads add
-    up (`KINDS`)."""
+    A user's Python code refers to bodies by name, so bodies are not merged where it is called; nor
+    where nothing would move, or where the loads of an active element are not known to add up
+    (`KINDS`)."""
     t = s.tables
     locks = s.joints[(t.joint_in_tree[s.joints] > 0) & (np.diff(t.joint_freedom)[s.joints] == 0)]
     kinds = t.element_kind[s.elements]
@@ -118,7 +118,7 @@ def merge(s: Selection) -> Merger | None:
 
 
 def _asks_python(s: Selection) -> bool:
-    """Whether a user's own joint acts."""
+    """Whether a user's own joint is active."""
     return bool((s.tables.row_kind[s.rows] == CALLBACK_ROW).any())
 
 
@@ -133,10 +133,10 @@ def roots(t: Tables, locks: Ints) -> Ints:
 
 
 def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:
-    """Mass centre [m] and axes of every body in the frame of its root, lock by lock away from it
-    (nb + 1, 3 and 3 x 3).
+    """Mass centre [m] and axes of every body in the frame of its root, propagated lock by lock (nb
+    + 1, 3 and 3 x 3).
 
-    Of several locks that reach a body at once the first in the tables is followed.
+    If several locks connect a body, the first in the tables is used.
     """
     points, axes = np.zeros((len(root), 3)), np.tile(np.eye(3), (len(root), 1, 1))
     sites = t.joint_site1[locks], t.joint_site2[locks]
@@ -156,7 +156,7 @@ def lie(t: Tables, locks: Ints, root: Ints) -> tuple[Floats, Floats]:
 
 # --- merged tables --------------------------------------------------------------------------------
 class _Composer:
-    """Writes the tables anew, in which clusters are bodies."""
+    """Writes tables in which clusters are bodies."""
 
     def __init__(
         self, s: Selection, cluster: Ints, leader: Ints, points: Floats, axes: Floats
@@ -197,7 +197,7 @@ class _Composer:
         )  # fmt: skip
 
     def _inertia(self) -> Floats:
-        """About the mass centres of the clusters, in cluster axes."""
+        """Moments of inertia about the mass centres of the clusters, in cluster axes."""
         axes, d = self.axes[:-1], self.place[:-1]
         own = axes @ self.tables.body_inertia @ axes.transpose(0, 2, 1)
         square = (d * d).sum(axis=1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None, :]
@@ -240,14 +240,14 @@ class _Composer:
         }
 
     def _within(self) -> Bools:
-        """Which joints lie within one cluster."""
+        """Which joints are within one cluster."""
         t = self.tables
         one, two = (self.cluster[t.site_body[sites]] for sites in (t.joint_site1, t.joint_site2))
         return np.asarray(one == two)
 
     def _numbers(self) -> dict[str, Any]:
-        """Pushes in body axes, turned into those of the clusters; bounds that rounding alone would
-        reach, moved on."""
+        """Pushes rotated from body axes into those of the clusters; bounds extended where rounding
+        alone would reach them."""
         t = self.tables
         numbers, knots = t.element_numbers.copy(), t.knot_value.copy()
         stops = np.flatnonzero(t.element_kind == STOP)
@@ -267,14 +267,14 @@ class _Composer:
 
 @functools.lru_cache(maxsize=1024)
 def turns_of(axes: bytes) -> Floats:
-    """Quaternions w x y z (k, 4) of axes as columns (k, 3, 3), given as their memory: sites on a
-    lattice ask for the same few again and again."""
+    """Quaternions w x y z (k, 4) of axes as columns (k, 3, 3), given as bytes: cached, as sites on
+    a lattice have few different ones."""
     matrices = np.frombuffer(axes).reshape(-1, 3, 3)
     return np.roll(Rotation.from_matrix(matrices).as_quat(), 1, axis=1)
 
 
 def _sums(values: Floats, cluster: Ints, n: int) -> Floats:
-    """Over the bodies of each of n clusters."""
+    """Sums over the bodies of each of n clusters."""
     out = np.zeros((n + 1, *values.shape[1:]))
     np.add.at(out, cluster[: len(values)], values)
     return out[:n]

@@ -1,5 +1,4 @@
-"""Tables with masses, strengths of forces and places of joints other than those that were
-written."""
+"""Tables with other masses, strengths of forces and positions of joints than those defined."""
 
 from __future__ import annotations
 
@@ -12,19 +11,19 @@ from quirkpy.maths.types import Floats
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, KindTraits
 from quirkpy.tables.tables import Selection, Tables
 
-#: What tables are made of, and what has been derived from it that knows no numbers.
+#: The fields of tables, without derived values that depend on numbers.
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",
     "force_index", "sensor_partners", "made_of_bodies", "joints_here",
 )  # fmt: skip
-#: The arrays that differ.
+#: The arrays with changes.
 VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")
 
 
 def has_strength(tables: Tables, force: str) -> bool:
-    """Whether a force is one whose loads can be made stronger by a factor: no law of a user's own,
-    no field that also says how N moves."""
+    """Whether the loads of a force can be scaled by a factor: not for a user's law, nor for a field
+    that also determines the motion of N."""
     rows = _elements(tables, force)
     return len(rows) > 0 and all(_kind(tables, row).strength is not None for row in rows)
 
@@ -54,7 +53,8 @@ def vary(
 
 
 def _stronger(tables: Tables, force: str) -> Iterator[tuple[int, list[int], list[slice]]]:
-    """Of each element of a force the row, and the columns and knots that grow with it."""
+    """For each element of a force its row, and the columns and knots that scale with its
+    strength."""
     for row in _elements(tables, force):
         kind = _kind(tables, row)
         given = (int(tables.element_schedule[row, k]) for k in kind.schedules)
@@ -72,7 +72,8 @@ def _elements(tables: Tables, force: str) -> range:
 
 
 def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
-    """Tables with other numbers in some arrays, without asking the parts: for thousands of them."""
+    """Tables with other numbers in some arrays, without constructing parts: fast enough for
+    thousands."""
     for array in arrays.values():
         array.setflags(write=False)
     return Tables.from_locked(
@@ -81,7 +82,7 @@ def with_numbers(tables: Tables, arrays: Mapping[str, Floats]) -> Tables:
 
 
 def selection_on(tables: Tables, chosen: Selection) -> Selection:
-    """A selection of the same rows on tables of which only numbers differ."""
+    """A selection of the same rows on tables that differ only in numbers."""
     out = Selection(tables, chosen.joints, chosen.forces)
     vars(out).update(
         rows=chosen.rows, elements=chosen.elements, joint_names=chosen.joint_names,
@@ -91,8 +92,8 @@ def selection_on(tables: Tables, chosen: Selection) -> Selection:
 
 
 def with_first_sites(tables: Tables, found: Mapping[str, tuple[float, ...]]) -> Tables:
-    """Tables with the first sites of some joints elsewhere, by name: point [m] and axes, twelve
-    numbers; the same tables where they are there already."""
+    """Tables with other first sites of some joints, by name: point [m] and axes, twelve numbers;
+    the same tables where they are there already."""
     points, axes = tables.site_point.copy(), tables.site_axes.copy()
     for name, numbers in found.items():
         row = tables.joint_site1[tables.joint_index[name]]

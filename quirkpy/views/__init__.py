@@ -1,1 +1,1 @@
-"""What people look at.  Views take records and never simulate."""
+"""Pictures, films, pages and texts. Views take records and never simulate."""

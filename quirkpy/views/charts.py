@@ -1,4 +1,4 @@
-"""The painter of curves."""
+"""Painting of curves."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ import numpy as np
 from quirkpy.views.curves import Panel, Sheet
 from quirkpy.views.drawing import DASHES, LINES, PALE, Drawing, blank, style
 
-#: Inches: a panel alone, one of several beside each other, its height, and room for the legend and
-#: a letter of it.
+#: Sizes in inches: the width of a single panel, and of one of several side by side, the height, and
+#: the widths of the legend and of one of its letters.
 ALONE, BESIDE, PANEL_HEIGHT, LEGEND, LETTER = 5.0, 3.3, 2.2, 0.7, 0.075
-#: Width of a bar, and of several that stand beside each other for one time, at most [points].
+#: Largest width of a bar, and of several side by side for one time [points].
 BAR, BARS = 4.0, 12.0
-#: Letters of a label that have room beside a panel.
+#: Largest number of letters of a label that fits beside a panel.
 LONG = 24
 
 
@@ -39,7 +39,7 @@ def draw(sheet: Sheet) -> Drawing:
 
 
 def paint(axes: Any, panel: Panel, first: bool, last: bool) -> None:
-    """One panel: its curves, the scale, and what happened when."""
+    """One panel: its curves, the scale, and the marked events."""
     for k in range(len(panel.lines)):
         _curve(axes, panel, k)
     if panel.kind == "orbit":
@@ -76,14 +76,14 @@ def _curve(axes: Any, panel: Panel, k: int) -> None:
 
 
 def _shift(axes: Any, points: float) -> Any:
-    """So many points to the right."""
+    """An offset to the right by a number of points."""
     from matplotlib.transforms import ScaledTranslation
 
     return ScaledTranslation(points / 72.0, 0.0, axes.figure.dpi_scale_trans)
 
 
 def _moments(axes: Any, panel: Panel, named: bool) -> None:
-    """What happened when: lines across the panel, and their names above it."""
+    """The marked events: lines across the panel, and their names above it."""
     for t, _ in panel.moments:
         axes.axvline(t, color=PALE, linewidth=0.7, linestyle=(0, (1, 2)), zorder=1)
     if named and panel.moments:
@@ -99,7 +99,7 @@ def _moments(axes: Any, panel: Panel, named: bool) -> None:
 
 
 def _nothing(axes: Any) -> None:
-    """Words where a logarithmic scale has nothing to show."""
+    """Text where a logarithmic scale has no values to show."""
     axes.text(
         0.5,
         0.5,
@@ -113,7 +113,7 @@ def _nothing(axes: Any) -> None:
 
 
 def _one_time(sheet: Sheet, flat: list[Any]) -> None:
-    """Give all panels one stretch of time."""
+    """Give all panels the same time range."""
     timed = [
         (axes, panel)
         for axes, panel in zip(flat, sheet.panels, strict=False)
@@ -127,7 +127,7 @@ def _one_time(sheet: Sheet, flat: list[Any]) -> None:
 
 
 def _ends(axes: Any, panel: Panel) -> None:
-    """Where an orbit begins and where it ends."""
+    """Mark the beginning and the end of an orbit."""
     for line in panel.lines:
         there = np.flatnonzero(np.isfinite(line.values))
         if len(there):
@@ -144,7 +144,7 @@ def _ends(axes: Any, panel: Panel) -> None:
 
 
 def _legends(sheet: Sheet, flat: list[Any]) -> None:
-    """A title above each panel that has one to itself; curves are named to the right of each
+    """A title above each panel with a single curve; other curves are named to the right of each
     row."""
     n = sheet.columns
     for k, (axes, panel) in enumerate(zip(flat, sheet.panels, strict=False)):

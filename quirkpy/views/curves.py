@@ -1,4 +1,4 @@
-"""What a run did, as curves: arrays with names and units, for any painter."""
+"""A run as curves: arrays with names and units, for any painter."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ Chart: TypeAlias = Literal[
     "phase",
     "commands",
 ]
-#: Rows that a page has room for: of a run that stored fewer some are added, of one that stored more
-#: some are left out.
+#: Bounds of the number of rows of a page: a run that stored fewer is sampled, one that stored more
+#: is thinned.
 FEWEST, MOST = 400, 4000
-#: Bodies or joints that get a column of their own, and curves in one panel.
+#: Largest number of bodies or joints with a column of their own, and of curves in one panel.
 COLUMNS, LINES = 6, 8
-#: A switch is shown as long as its name has this share of the time of the run for itself.
+#: The name of a switch is shown if this share of the time of the run is free for it.
 ROOM_FOR_NAME = 0.08
-#: Of curves and tables of forces, a number that is smaller than this share of the largest one [1]
-#: is rounding, and shown as nothing.
+#: In curves and tables of forces a number smaller than this share of the largest one is rounding,
+#: and not shown [1].
 SHOWN_ROUNDING = 1e-12
 RAISED = str.maketrans(
     "-0123456789", "\u207b\u2070\u00b9\u00b2\u00b3\u2074\u2075\u2076\u2077\u2078\u2079"
 )
-#: Units of what may be commanded.
+#: Units of fields that may be commanded.
 UNITS = {"force": "N", "thrust": "N", "torque": "N m", "momentum": "N m s"}
 PREFIXES = (
     (1e9, "G"),
@@ -57,8 +57,7 @@ PREFIXES = (
 
 
 class Line(NamedTuple):
-    """A curve: its name, and a value at each x of its panel (k,); not a number where there is
-    none."""
+    """A curve: its name, and a value at each x of its panel (k,); nan where there is none."""
 
     name: str
     values: Floats
@@ -67,9 +66,8 @@ class Line(NamedTuple):
 class Panel(NamedTuple):
     """Curves over one axis.
 
-    x (k,), its label and that of the values, with units; moments: what happened when, to be marked;
-    kind: a "line", a "log" scale, "bars" from zero, or an "orbit" of which both axes are
-    coordinates."""
+    x (k,), its label and that of the values, with units; moments: events to be marked; kind: a
+    "line", a "log" scale, "bars" from zero, or an "orbit" with a coordinate on both axes."""
 
     title: str
     x_label: str
@@ -81,14 +79,14 @@ class Panel(NamedTuple):
 
 
 class Sheet(NamedTuple):
-    """Panels row by row, so many beside each other."""
+    """Panels in rows of a given length."""
 
     panels: tuple[Panel, ...]
     columns: int
 
 
 def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | None = None) -> Sheet:
-    """All panels of some charts below each other; without words: joints, where there are any, and
+    """All panels of some charts, one below the other; by default joints, if there are any, and
     energy."""
     if isinstance(of, str):
         raise PartError(f"plot: of is {of!r}, but must be a list of names, such as [{of!r}].")
@@ -108,14 +106,14 @@ def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | No
 
 # --- rows and units -------------------------------------------------------------------------------
 def readable(run: Trajectory) -> Trajectory:
-    """The run with at least FEWEST states, and not many more than MOST."""
+    """The run with FEWEST to about MOST states."""
     span = float(run.t[-1] - run.t[0])
     dense = run.sampled(span / FEWEST) if span > 0.0 and len(run.t) < MOST else run
     return dense.over(thin)
 
 
 def thin(run: Trajectory) -> Trajectory:
-    """At most MOST of its states, evenly, with both ends."""
+    """At most MOST of its states, evenly spaced, with both ends."""
     if len(run.t) <= MOST:
         return run
     rows = np.unique(np.linspace(0, len(run.t) - 1, MOST).round().astype(int))
@@ -129,8 +127,8 @@ def thin(run: Trajectory) -> Trajectory:
 
 
 def prefix_unit(unit: str, *values: Floats) -> tuple[float, str]:
-    """By how much to divide values, and their unit then, so that the largest lies between 1 and
-    1000."""
+    """The divisor of values, and their unit after division, such that the largest lies between 1
+    and 1000."""
     largest = max(
         (float(np.nanmax(abs(v))) for v in values if len(v) and not np.isnan(v).all()), default=0.0
     )
@@ -141,14 +139,14 @@ def prefix_unit(unit: str, *values: Floats) -> tuple[float, str]:
 def panel(
     title: str, quantity: str, unit: str, t: Floats, lines: Sequence[Line], run: Trajectory
 ) -> Panel:
-    """Values over time, in a unit that suits them."""
+    """Values over time, in a suitable unit."""
     factor, named = prefix_unit(unit, *(line.values for line in lines))
     scaled = tuple(Line(line.name, line.values / factor) for line in lines)
     return Panel(title, "time [s]", f"{quantity} [{named}]", t, scaled, moments_of(run))
 
 
 def moments_of(run: Trajectory) -> tuple[tuple[float, str], ...]:
-    """When selections were made, of a replay; else located events that lie apart."""
+    """For a replay the times of selections; otherwise located events that are far enough apart."""
     if isinstance(run, Replay):
         found = [(leg.t, f"{leg.edge.source} \u2192 {leg.edge.target}") for leg in run.legs]
     else:
@@ -169,7 +167,7 @@ def of_axes(name: str, values: Floats, axes: str = "xyz") -> list[Line]:
 def some(
     kind: str, known: Sequence[str], of: Sequence[str] | None, most: int = COLUMNS
 ) -> list[str]:
-    """The names that are asked for; all where none are, if there is room."""
+    """The requested names; by default all, if there is room."""
     if of is None:
         if len(known) > most:
             raise PartError(
@@ -186,7 +184,7 @@ def some(
 
 
 def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
-    """The pieces of a run with the rows that they have in it; of a plain run itself."""
+    """The pieces of a run with their rows in it; for a plain run the run itself."""
     return (
         run.stretches()
         if isinstance(run, JoinedTrajectory)
@@ -196,7 +194,7 @@ def each(run: Trajectory) -> Iterator[tuple[slice, Trajectory]]:
 
 # --- charts ---------------------------------------------------------------------------------------
 def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """The ledger: where energy is, what came in and what has left."""
+    """The ledger: energies, work and losses."""
     lines = [
         Line("kinetic", run.kinetic),
         Line("potential", run.potential),
@@ -211,8 +209,8 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What the spacecraft supplies, and what dampers take; of a run with switches also the work
-    of each, and what joints and latches draw as they change."""
+    """The power supplied by the spacecraft, and that dissipated by dampers; for a run with switches
+    also the work of each, and the energy consumed as joints and latches switch."""
     supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
     lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
@@ -233,15 +231,15 @@ def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def changing(run: JoinedTrajectory) -> list[Panel]:
-    """What joints draw as they take hold and let go: the energy so far, and the power of those that
-    state one, with all its edges."""
+    """Energy consumed as joints become active and inactive: the energy so far, and the power of
+    those that define one, with all its edges."""
     drawn = [Line("drawn by joints", run.changed)]
     made = [panel("Changing joints", "energy", "J", run.t, drawn, run)]
     spikes = [change for change in run.changes if change.power is not None]
     if spikes:
         edges = sorted({t for one in spikes for t in (one.t, one.t + one.lasts)})
         t = np.repeat(np.unique([*run.t[[0, -1]], *edges]), 2)
-        before = np.arange(len(t)) % 2 == 0  # of two points at one time the first
+        before = np.arange(len(t)) % 2 == 0  # the first of two points at one time
         watts = np.zeros(len(t))
         for one in spikes:
             begun = np.where(before, t > one.t, t >= one.t)
@@ -252,14 +250,14 @@ def changing(run: JoinedTrajectory) -> list[Panel]:
 
 
 def rate(t: Floats, values: Floats) -> Floats:
-    """How fast a column of the ledger rises over each step; zero where no time passes."""
+    """The rate of a column of the ledger over each step; zero where no time passes."""
     dt, rise = np.diff(t), np.diff(values)
     slopes = np.where(dt > 0.0, rise / np.where(dt > 0.0, dt, 1.0), 0.0)
     return np.append(slopes[:1], slopes) if len(slopes) else np.zeros(len(t))
 
 
 def states(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """Pose and motion of bodies, one a column."""
+    """Pose and motion of bodies, one column each."""
     names = some("bodies", run.start.bodies, of)
     panels = []
     for name in names:
@@ -295,7 +293,7 @@ def momenta(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def plain(made: Panel, unit: str) -> Panel:
-    """The panel with powers of ten instead of a prefix, which would belong to the kilogram."""
+    """The panel with powers of ten instead of a unit prefix, which would apply to the kilogram."""
     named = made.y_label.rpartition("[")[2].rstrip("]")
     factor = {p + unit: f for f, p in PREFIXES}[named]
     power_of_ten = round(float(np.log10(factor)))
@@ -305,8 +303,7 @@ def plain(made: Panel, unit: str) -> Panel:
 
 
 def drift(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What projection took away at each step, and how far the ledger of energy is out of
-    balance."""
+    """The size of the projection at each step, and the imbalance of the ledger of energy."""
     balance = run.energy + run.dissipated + run.lost - run.work
     if isinstance(run, JoinedTrajectory):
         balance = balance - run.switched
@@ -331,13 +328,13 @@ def logarithmic(title: str, label: str, run: Trajectory, lines: Sequence[Line]) 
 
 
 def above_zero(line: Line) -> Line:
-    """What a logarithmic scale can show."""
+    """A line without the values that a logarithmic scale cannot show."""
     return Line(line.name, np.where(line.values > 0.0, line.values, np.nan))
 
 
 def coordinates_of(run: Trajectory) -> list[tuple[str, str, int]]:
-    """Coordinates of the joints that act at any time: the joint, the kind, and which of that kind
-    it is."""
+    """Coordinates of the joints that are active at any time: the joint, the kind, and the number
+    within that kind."""
     found: dict[tuple[str, str, int], None] = {}
     for _, one in each(run):
         for joint in acting(one):
@@ -348,13 +345,13 @@ def coordinates_of(run: Trajectory) -> list[tuple[str, str, int]]:
 
 
 def acting(run: Trajectory) -> list[BaseJoint]:
-    """The joints that act in a run."""
+    """The joints that are active in a run."""
     tables = run.system.tables
     return [tables.joints[j] for j in run.system.selection.joints]
 
 
 def follow(run: Trajectory, joint: str, kind: str, which: int) -> tuple[Floats, Floats]:
-    """A coordinate and its rate at each row (k,); not a number while its joint does not act."""
+    """A coordinate and its rate at each row (k,); nan while its joint is inactive."""
     values, rates = np.full(len(run.t), np.nan), np.full(len(run.t), np.nan)
     for rows, one in each(run):
         part = next((part for part in acting(one) if part.name == joint), None)
@@ -383,7 +380,7 @@ def _coordinates(
 
 
 def coordinate_label(entry: tuple[str, str, int], every: Sequence[tuple[str, str, int]]) -> str:
-    """A coordinate by its joint, numbered where that has several of a kind."""
+    """The label of a coordinate: its joint, with a number if that has several of a kind."""
     joint, kind, which = entry
     several = sum(other[:2] == (joint, kind) for other in every) > 1
     return f"{joint} {which + 1}" if several else joint
@@ -439,7 +436,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def commands(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """What controllers have commanded, a panel for each drive: a step at each sample."""
+    """The commands of controllers, a panel for each drive: a step at each sample."""
     records = {record.name: record for record in run.course.records}
     if not records:
         raise PartError("plot: there are no controllers here.")
@@ -458,7 +455,7 @@ def commands(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 
 
 def impulses(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
-    """The largest impulse that each joint and stop gave to any body, wherever velocities jumped."""
+    """The largest impulse of each joint and stop on any body, wherever velocities jumped."""
     known = list(dict.fromkeys(impact.joint for impact in run.impacts))
     if not known:
         raise PartError("plot: no velocity jumps in this run, so there are no impulses.")

@@ -1,7 +1,8 @@
-"""What hides what, dot by dot: a picture of very many pieces, of which each dot shows the nearest.
+"""Hidden surfaces by a depth buffer: a picture of very many pieces, in which each pixel shows the
+nearest.
 
-Pieces are cut along each other's planes where they are few (`hidden`), which is exact and takes
-time as their number to the power 1.5; a buffer of depths takes time as their number."""
+Few pieces are cut along each other's planes (`hidden`), which is exact and takes time proportional
+to their number to the power 1.5; a depth buffer takes time proportional to their number."""
 
 from __future__ import annotations
 
@@ -15,18 +16,18 @@ import numpy as np
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.views.hidden import Piece
 
-#: Dots along the longer side of a picture, and how many of them along each side make one that is
-#: shown.
+#: Pixels along the longer side of a picture, and the factor of oversampling along each side.
 DOTS, FINER = 2400, 2
-#: Dots that are looked at in one go.
+#: Number of pixels processed at once.
 AT_ONCE = 2_000_000
-#: A line lies over the faces in which it lies: nearer by this share of the picture.
+#: A line is drawn over the faces in which it lies: its depth is reduced by this share of the
+#: picture.
 OVER = 2e-3
 
 
 class Ink(NamedTuple):
-    """What pieces are painted with: colours of faces (n, 4) and lines (n, 4), 0 covers nothing, and
-    widths of lines [dots] (n,)."""
+    """Colours of faces (n, 4) and lines (n, 4), opacity 0 is invisible, and widths of lines
+    [pixels] (n,)."""
 
     faces: Floats
     lines: Floats
@@ -34,7 +35,8 @@ class Ink(NamedTuple):
 
 
 class Canvas:
-    """Colours and depths of all dots of a box (2, 2) [m] of the picture, from below to above."""
+    """Colours and depths of all pixels of a rectangle (2, 2) [m] of the picture, from bottom to
+    top."""
 
     def __init__(self, box: Floats) -> None:
         sides = box[1] - box[0]
@@ -44,24 +46,24 @@ class Canvas:
         self.colour = np.zeros((self.wide * self.high, 4))
 
     def place(self, points: Floats, onto: Floats, towards: Floats) -> Floats:
-        """Points in N (..., 3) as dots to the right and upwards, and how near they are."""
+        """Points in N (..., 3) as pixel coordinates to the right and upwards, with their depths."""
         flat = (points @ onto - self.low) * self.scale
         return np.concatenate([flat, (points @ towards)[..., None] * self.scale], axis=-1)
 
     def put(self, at: Ints, near: Floats, colours: Floats) -> None:
-        """Paint dots with what is as near as anything there (n,), (n,), (n, 4)."""
+        """Paint pixels wherever the new depth is at least as near as the old (n,), (n,), (n, 4)."""
         np.maximum.at(self.depth, at, near)
         won = near >= self.depth[at]
         self.colour[at[won]] = colours[won]
 
     def layer(self) -> Canvas:
-        """An empty canvas for what is seen through, hidden by what is painted here."""
+        """An empty canvas for transparent pieces, with the depths of this one."""
         out = copy(self)
         out.depth, out.colour = self.depth.copy(), np.zeros_like(self.colour)
         return out
 
     def cover(self, layer: Canvas) -> None:
-        """Lay a canvas over this one."""
+        """Blend a canvas over this one."""
         share = layer.colour[:, 3:]
         under = (1.0 - share) * self.colour[:, 3:]
         both = share + under
@@ -70,7 +72,7 @@ class Canvas:
         self.colour[:, 3:] = both
 
     def image(self) -> Floats:
-        """Rows from below to above (h, w, 4), several dots averaged to one."""
+        """Rows from bottom to top (h, w, 4), averaged over oversampled pixels."""
         high, wide = self.high // FINER, self.wide // FINER
         dots = self.colour.reshape(self.high, self.wide, 4)[: high * FINER, : wide * FINER]
         out = dots.reshape(high, FINER, wide, FINER, 4).copy()
@@ -83,7 +85,7 @@ class Canvas:
 def paint_dots(
     pieces: Sequence[Piece], ink: Ink, box: Floats, onto: Floats, towards: Floats
 ) -> Floats:
-    """A picture (h, w, 4) of flat pieces and lines, as `ink` says of their numbers."""
+    """A picture (h, w, 4) of flat pieces and lines, with colours `ink` by their numbers."""
     canvas = Canvas(box)
     faces, owners = triangles_of([piece for piece in pieces if len(piece.corners) > 2])
     placed, colours = canvas.place(faces, onto, towards), ink.faces[owners]
@@ -111,7 +113,7 @@ def triangles_of(pieces: Sequence[Piece]) -> tuple[Floats, Ints]:
 
 
 def lines_of(pieces: Sequence[Piece]) -> tuple[Floats, Ints]:
-    """Edges that are none of a cut, and pieces that are lines (e, 2, 3); and their numbers (e,)."""
+    """Edges that are not cuts, and pieces that are lines (e, 2, 3); and their numbers (e,)."""
     out, owners = [np.empty((0, 2, 3))], []
     for piece in pieces:
         real = np.array(piece.edges)
@@ -122,7 +124,7 @@ def lines_of(pieces: Sequence[Piece]) -> tuple[Floats, Ints]:
 
 
 def _fill(canvas: Canvas, triangles: Floats, colours: Floats) -> None:
-    """Every dot within each triangle (t, 3, 3), row by row."""
+    """Paint every pixel within each triangle (t, 3, 3), row by row."""
     low = np.clip(np.ceil(triangles[..., 1].min(axis=1) - 0.5), 0, canvas.high).astype(np.int64)
     end = np.clip(np.ceil(triangles[..., 1].max(axis=1) - 0.5), 0, canvas.high).astype(np.int64)
     slopes = _slopes(triangles)
@@ -140,7 +142,7 @@ def _fill(canvas: Canvas, triangles: Floats, colours: Floats) -> None:
 
 
 def _slopes(triangles: Floats) -> Floats:
-    """How much nearer triangles (t, 3, 3) are a dot further to the right and upwards (t, 2)."""
+    """Derivatives of the depth of triangles (t, 3, 3) by pixels to the right and upwards (t, 2)."""
     u, v = triangles[:, 1] - triangles[:, 0], triangles[:, 2] - triangles[:, 0]
     area = u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0]
     area = np.where(area == 0.0, np.inf, area)
@@ -149,7 +151,7 @@ def _slopes(triangles: Floats) -> Floats:
 
 
 def _spans(triangles: Floats, owner: Ints, y: Floats) -> tuple[Floats, Floats]:
-    """Where rows at the heights y (n,) begin and end within their triangles."""
+    """The ends of rows at the heights y (n,) within their triangles."""
     left, right = np.full(len(y), np.inf), np.full(len(y), -np.inf)
     for k in range(3):
         a, b = triangles[owner, k], triangles[owner, k - 2]
@@ -162,20 +164,21 @@ def _spans(triangles: Floats, owner: Ints, y: Floats) -> tuple[Floats, Floats]:
 
 
 def _portions(counts: Ints) -> Iterator[slice]:
-    """Slices of a list whose counts add up to some AT_ONCE each."""
+    """Slices of a list whose counts add up to about AT_ONCE each."""
     ends = np.searchsorted(np.cumsum(counts), np.arange(AT_ONCE, counts.sum() + AT_ONCE, AT_ONCE))
     edges = np.unique(np.minimum([0, *(ends + 1), len(counts)], len(counts)))
     return (slice(int(a), int(b)) for a, b in pairwise(edges))
 
 
 def _enumerate(counts: Ints, first: Ints) -> tuple[Ints, Ints]:
-    """Whole numbers that go on from `first` so many times: to which entry each belongs, and it."""
+    """Consecutive integers from each of `first`, as many as `counts`: the index of the entry of
+    each, and the integers."""
     owner = np.repeat(np.arange(len(counts)), counts)
     return owner, np.arange(len(owner)) + np.repeat(first - (np.cumsum(counts) - counts), counts)
 
 
 def _draw(canvas: Canvas, lines: Floats, colours: Floats, widths: Floats) -> None:
-    """Lines (e, 2, 3) that are so many dots wide, over what they lie on."""
+    """Draw lines (e, 2, 3) with widths in pixels, over the faces in which they lie."""
     counts = 2 + np.abs(np.diff(lines[..., :2], axis=1)).max(axis=(1, 2)).astype(np.int64)
     for width in np.unique(widths):
         mine = np.flatnonzero(widths == width)
@@ -188,7 +191,7 @@ def _draw(canvas: Canvas, lines: Floats, colours: Floats, widths: Floats) -> Non
 
 
 def _stamp(canvas: Canvas, points: Floats, colours: Floats, width: float) -> None:
-    """A round spot so many dots wide at each point (n, 3)."""
+    """A disc with a diameter in pixels at each point (n, 3)."""
     reach = int(0.5 * width)
     near = points[:, 2] + OVER * DOTS
     for dy in range(-reach, reach + 1):

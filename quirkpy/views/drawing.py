@@ -1,4 +1,4 @@
-"""`Drawing`: a finished picture, and the one style of all pictures."""
+"""`Drawing`: a finished picture, and the common style of all pictures."""
 
 from __future__ import annotations
 
@@ -12,8 +12,8 @@ from typing import Any
 from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 
-#: Colours that remain apart for the colour-blind (Okabe and Ito), and dashes that do so without any
-#: colour.
+#: Colours that can be distinguished by the colour-blind (Okabe and Ito), and dashes that can be
+#: without colour.
 LINES = ("#0072b2", "#d55e00", "#009e73", "#cc79a7", "#e69f00", "#56b4e9", "#000000", "#8c6d31")
 DASHES = (
     "-",
@@ -26,8 +26,7 @@ DASHES = (
     "-",
 )
 INK, PALE = "#2b2f36", "#6d7480"
-#: What every picture is drawn with: plain fonts of one size, thin axes, and the same bytes each
-#: time.
+#: The style of every picture: plain fonts of one size, thin axes, and reproducible bytes.
 STYLE: dict[Any, Any] = {
     "font.family": "DejaVu Sans",
     "font.size": 8.5,
@@ -53,7 +52,7 @@ STYLE: dict[Any, Any] = {
     "axes.formatter.useoffset": False,
     "axes.formatter.limits": (-4, 5),
 }
-#: What a picture may be written as; what of it holds the hour, which no picture needs.
+#: Formats of pictures, with the metadata that contain the date, which are omitted.
 DATED: dict[str, dict[str, Any]] = {
     ".png": {},
     ".svg": {"Date": None},
@@ -63,8 +62,8 @@ DATED: dict[str, dict[str, Any]] = {
 
 @contextlib.contextmanager
 def style(what: str) -> Iterator[None]:
-    """Draw in the one style; a sentence where matplotlib is missing.  Settings of others stay as
-    they are."""
+    """Draw in the common style; an error message where matplotlib is missing. Other settings are
+    restored afterwards."""
     try:
         import matplotlib
     except ImportError as error:
@@ -76,7 +75,7 @@ def style(what: str) -> Iterator[None]:
 
 
 def blank(width: float, height: float, layout: Any = None) -> Any:
-    """An empty figure of a size [inches] that knows no window; within `style`."""
+    """An empty figure of a size [inches] without a window; within `style`."""
     from matplotlib.backends.backend_agg import FigureCanvasAgg
     from matplotlib.figure import Figure
 
@@ -86,13 +85,13 @@ def blank(width: float, height: float, layout: Any = None) -> Any:
 
 
 def check_path(path: str | os.PathLike[str], what: str) -> Path:
-    """A path that can be written to, whose end says what to write."""
+    """A path that can be written to, whose ending determines the format."""
     return check_writable(ending_of(path, what, tuple(DATED)), what)
 
 
 class Drawing:
     """A picture: ``drawing.save("energy.svg")``; as the last line of a cell of a notebook it is
-    shown.
+    displayed.
 
     figure: the `matplotlib.figure.Figure`, for further changes.  No window and no
     `pyplot` is involved."""
@@ -105,7 +104,7 @@ class Drawing:
         return f"Drawing({width:.3g} x {height:.3g} inches; save('name.svg') writes it)"
 
     def save(self, path: str | os.PathLike[str]) -> None:
-        """Write it as .png, .svg or .pdf, with the same bytes each time."""
+        """Write it as .png, .svg or .pdf, with reproducible bytes."""
         place = check_path(path, "save")
         with style("save"), replacing(place, "save") as file:
             self.figure.savefig(
@@ -113,7 +112,7 @@ class Drawing:
             )
 
     def save_to(self, path: str | os.PathLike[str] | None) -> Drawing:
-        """The drawing, after it was written to a path, if there is one."""
+        """The drawing, written to a path if there is one."""
         if path is not None:
             self.save(path)
         return self

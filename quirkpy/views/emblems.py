@@ -1,5 +1,5 @@
-"""What a page shows on bodies beside their shapes: sensors, magnets, cold faces, axes of joints,
-and cones that shall stay clear."""
+"""Objects shown on bodies in a page in addition to their shapes: sensors, magnets, cold faces, axes
+of joints, and keep-out cones."""
 
 from __future__ import annotations
 
@@ -24,21 +24,23 @@ from quirkpy.views.drawing import LINES
 from quirkpy.views.stage import AXLE, OFF, SENSOR, Stage
 from quirkpy.views.stills import AXLES, SENSORS
 
-#: Shares of a usual body: half the length of a magnet, half the side of a cold face, a cone.
+#: Sizes as shares of a typical body: half the length of a magnet, half the side of a cold face, the
+#: length of a cone.
 MAGNET, FACE, CONE = 0.28, 0.3, 2.5
-#: Sides of a cone that one sees.
+#: Number of faces of a cone.
 SIDES = 32
-#: The head of an arrow, as a share of all of it, and half how wide it is.
+#: The length of the head of an arrow, as a share of the arrow, and its radius, as a share of the
+#: head.
 HEAD_LENGTH, HEAD_RADIUS = 0.35, 0.3
-#: How much of what lies behind them squares and cones cover [1].
+#: Opacity of squares and cones [1].
 SQUARE, GLASS = 0.9, 0.14
-#: Of magnets and of cold faces.
+#: Colours of magnets and of cold faces.
 MAGNETS, COLD = LINES[1], LINES[5]
 
 
 class Emblem(NamedTuple):
     """A mesh on a body, in its axes and from its mass centre [m]: corners (k, 3), triangles and
-    edges as numbers of corners; a colour, and how much faces and edges cover [1]."""
+    edges as numbers of corners; a colour, and the opacity of faces and edges [1]."""
 
     body: Body
     colour: str
@@ -50,14 +52,14 @@ class Emblem(NamedTuple):
 
 
 def emblems_of_run(system: System) -> Iterator[Emblem]:
-    """Of what acts in a run, with the axes of its joints."""
+    """The emblems of the active parts of a run, with the axes of its joints."""
     size = Stage(system).size
     yield from emblems(size, system.tables.sensors, system.tables.forces)
     yield from axles_of(system, AXLE * size)
 
 
 def emblems_of_study(study: Scope) -> Iterator[Emblem]:
-    """Of what may act in a study, and of what must stay clear."""
+    """The emblems of all parts of a study, and of its keep-out cones."""
     size = Stage(study.system).size
     forces = (*study.system.tables.forces, *study.always, *chain(*study.potentials.values()))
     yield from emblems(size, study.sensors, forces)
@@ -67,7 +69,8 @@ def emblems_of_study(study: Scope) -> Iterator[Emblem]:
 
 
 def emblems(size: float, sensors: Iterable[Sensor], forces: Iterable[Force]) -> Iterator[Emblem]:
-    """Of sensors, cold faces and magnets, each once, beside bodies of a usual size [m]."""
+    """The emblems of sensors, cold faces and magnets, each once, for bodies of a typical size
+    [m]."""
     for sensor in sensors:
         yield square(sensor.site, SENSOR * size, OFF * size, SENSORS)
     given = list(forces)
@@ -81,7 +84,7 @@ def emblems(size: float, sensors: Iterable[Sensor], forces: Iterable[Force]) -> 
 
 
 def axles_of(system: System, half: float) -> Iterator[Emblem]:
-    """Axes of the joints that act, on the first body of each; not of balls."""
+    """Axes of the active joints, on the first body of each; not of ball joints."""
     t = system.tables
     for j in system.selection.joints:
         mine = range(t.joint_freedom[j], t.joint_freedom[j + 1])
@@ -102,7 +105,7 @@ def square(site: Site, half: float, off: float, colour: str) -> Emblem:
 
 
 def arrow(site: Site, half: float) -> Emblem:
-    """Along the z axis of a site, from -half to half."""
+    """An arrow along the z axis of a site, from -half to half."""
     neck, wide = half * (1.0 - 2.0 * HEAD_LENGTH), HEAD_RADIUS * abs(half)
     ring = [[wide * x, wide * y, neck] for x, y in ((1, 0), (0, 1), (-1, 0), (0, -1))]
     head = [[2 + k, 2 + (k + 1) % 4, 1] for k in range(4)]
@@ -110,7 +113,7 @@ def arrow(site: Site, half: float) -> Emblem:
 
 
 def cone(rule: KeepOut, length: float) -> Emblem:
-    """The surface of the cone of a rule with its rim, as far as `length` [m] from the tip."""
+    """The surface of the cone of a rule with its rim, up to `length` [m] from the tip."""
     along, across = length * math.cos(rule.half_angle), length * math.sin(rule.half_angle)
     turns = 2.0 * np.pi * np.arange(SIDES) / SIDES
     rim = [[across * math.cos(a), across * math.sin(a), along] for a in turns]
@@ -123,6 +126,6 @@ def _on(
     site: Site, colour: str, corners: list[list[float]], triangles: list[list[int]],
     edges: list[list[int]], covers: float, line: float = 1.0,
 ) -> Emblem:  # fmt: skip
-    """What is given in the axes of a site, on its body."""
+    """A mesh given in the axes of a site, in those of its body."""
     at = np.array(site.at) + np.array(corners, dtype=float) @ site.axes.T
     return Emblem(site.body, colour, at, triangles, edges, covers, line)

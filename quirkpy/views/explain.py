@@ -1,4 +1,4 @@
-"""A system in words, and why one rests where it does."""
+"""A system in words, and the reason why it is at rest."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import counted
+from quirkpy.parts.checks import how_many
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
@@ -23,13 +23,13 @@ def text(system: System, state: State | None = None) -> str:
 
 
 def part_lines(system: System) -> list[str]:
-    """How many parts there are, and a line for each."""
+    """The number of parts, and a line for each."""
     bodies = [p for p in system.parts if isinstance(p, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint)]
     forces = [p for p in system.parts if isinstance(p, Force)]
     lines = [
-        f"{counted(len(system.bodies), 'moving body', 'moving bodies')}, "
-        f"{counted(len(joints), 'joint')}, {counted(len(forces), 'force')}"
+        f"{how_many(len(system.bodies), 'moving body', 'moving bodies')}, "
+        f"{how_many(len(joints), 'joint')}, {how_many(len(forces), 'force')}"
     ]
     lines += [f"  body   {_body(body)}" for body in bodies]
     lines += [f"  joint  {_joint(joint)}" for joint in joints]
@@ -40,9 +40,9 @@ def part_lines(system: System) -> list[str]:
 
 
 def mobility_lines(system: System, state: State | None) -> list[str]:
-    """In how many ways a system can move, and what is constrained more than once."""
+    """The number of freedoms of a system, and redundant constraints."""
     mobility = system.mobility(state)
-    freedoms = counted(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
+    freedoms = how_many(mobility.degrees_of_freedom, "degree of freedom", "degrees of freedom")
     lines = [
         f"{freedoms}: 6 x {len(system.bodies)} less {mobility.rank} independent of {mobility.rows} "
         "constraint rows"
@@ -56,7 +56,7 @@ def mobility_lines(system: System, state: State | None) -> list[str]:
 
 
 def rest(e: Equilibrium) -> str:
-    """Why a system rests where it does: verdict, motions, and what pulls on each body."""
+    """The reason why a system is at rest: verdict, motions, and the forces on each body."""
     lines = [f"{e.verdict}: {e.reason}", f"t = {e.state.t:.6g} s, energy {e.energy:.6g} J"]
     if e.nudge is not None:
         way = "blocked by a stop" if e.nudge.blocked else "left"
@@ -70,7 +70,7 @@ def rest(e: Equilibrium) -> str:
 
 
 def motion_lines(e: Equilibrium) -> list[str]:
-    """The motions around a state of rest, those that nothing sees last."""
+    """The motions around a state of rest, neutral ones last."""
     lines = []
     if e.modes:
         lines.append(f"{'motion':40} {'rad/s':>12} {'period [s]':>12} {'damping':>9}")
@@ -82,7 +82,7 @@ def motion_lines(e: Equilibrium) -> list[str]:
 
 
 def force_table(e: Equilibrium) -> list[str]:
-    """The table of what pulls on each body, with its head."""
+    """The table of forces on each body, with its head."""
     head = (
         f"{'on':12} {'from':20} {'force in N [N]':^38} {'torque about its mass centre [N m]':^38}"
     )
@@ -92,8 +92,8 @@ def force_table(e: Equilibrium) -> list[str]:
 
 
 class ForceLine(NamedTuple):
-    """A line of the table of forces: on which body, from what, force and torque about its mass
-    centre, in N [N], [N m] (6,), and a note."""
+    """A line of the table of forces: the body, the source, force and torque about its mass centre,
+    in N [N], [N m] (6,), and a note."""
 
     body: str
     source: str
@@ -102,7 +102,7 @@ class ForceLine(NamedTuple):
 
 
 def force_lines(e: Equilibrium) -> list[ForceLine]:
-    """What forces, joints and stops do to the bodies of a state of rest, about their mass
+    """The loads of forces, joints and stops on the bodies of a state of rest, about their mass
     centres."""
     notes = {}
     for name, load in e.reactions.items():

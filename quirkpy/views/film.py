@@ -1,4 +1,4 @@
-"""A run as plain arrays that can be shown in another process or by another program."""
+"""A run as plain arrays, to be shown in another process or by another program."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import ARROW, Sight, Stage, extent_of
 from quirkpy.views.stills import colour_of
 
-#: Frames for each second that one watches, and frames at most.
+#: Frames per second of viewing time, and largest number of frames.
 RATE, MOST = 30.0, 3000
 AXES = {"x": (0, 1), "y": (1, 2), "z": (2, 0)}
 ARRAYS = (
@@ -41,15 +41,15 @@ ARRAYS = (
 
 
 class Film(NamedTuple):
-    """What a window shows.
+    """The data shown in a window.
 
-    solids: of each body its name, kind ("box", "cylinder", "sphere"), size [m] along `along`, `up`
-    and across, colour, and whether it is fixed.  times (k,) [s].  centres, along, up (k, n, 3):
-    where each solid is, and two directions of it.  axles (k, m, 2, 3): the ends of the axes of
-    joints; marks (k, s, 3, 3): middle, outwards and one edge of each sensor; pushes (k, f, 2, 3):
-    foot of each force and its arrow; not numbers while they do not exist. ways (p, nb, 3): of the
-    moving mass centres.  energy (j, c) at times energy_t (j,), in `unit`, with the names of its
-    columns.  size [m]: of a usual body; speed: how much faster than the clock."""
+    solids: for each body its name, kind ("box", "cylinder", "sphere"), size [m] along `along`, `up`
+    and the third axis, colour, and whether it is fixed. times (k,) [s]. centres, along, up (k, n,
+    3): position of each solid, and two directions of it. axles (k, m, 2, 3): the ends of the axes
+    of joints; marks (k, s, 3, 3): centre, normal and one edge of each sensor; pushes (k, f, 2, 3):
+    point of application of each force and its arrow; nan while they do not exist. ways (p, nb, 3):
+    paths of the moving mass centres. energy (j, c) at times energy_t (j,), in `unit`, with the
+    names of its columns. size [m]: of a typical body; speed: relative to real time."""
 
     solids: tuple[dict[str, Any], ...]
     times: Floats
@@ -79,7 +79,7 @@ class Film(NamedTuple):
 
     @classmethod
     def unpack(cls, data: bytes) -> Film:
-        """The film that `pack` has packed."""
+        """The film from the bytes of `pack`."""
         with np.load(io.BytesIO(data)) as archive:
             rest = json.loads(str(archive["about"]))
             rest |= {"solids": tuple(rest["solids"]), "columns": tuple(rest["columns"])}
@@ -87,7 +87,7 @@ class Film(NamedTuple):
 
 
 def film_of(run: Trajectory, speed: float, forces: bool, title: str = "quirkpy") -> Film:
-    """A run, with as many frames as are watched; its clock stands still while the run waits."""
+    """A run, with the frames of its viewing time; the clock is stopped while the run waits."""
     scenes = Scenes.of(run)
     span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
     times = moments(run, int(np.clip(span / speed * RATE, 1, MOST)) + 1)
@@ -134,7 +134,8 @@ def _film(
 
 
 def directions(axes: Sequence[str], sights: Sequence[Sight]) -> tuple[Floats, Floats]:
-    """Two directions of each solid in each frame (k, n, 3): along its axis, and the next one."""
+    """Two directions of each solid in each frame (k, n, 3): along its axis, and along the next
+    one."""
     rows = np.array([AXES[axis] for axis in axes]).reshape(-1, 2)
     q = np.array([[solid.q for solid in sight.solids] for sight in sights])
     along, up = (
@@ -149,7 +150,7 @@ def axles_of(sights: Sequence[Sight]) -> Floats:
 
 
 def marks_of(sights: Sequence[Sight]) -> Floats:
-    """Middle, outwards and one edge of each sensor in each frame (k, s, 3, 3)."""
+    """Centre, normal and one edge of each sensor in each frame (k, s, 3, 3)."""
     return union(
         [
             {
@@ -165,8 +166,8 @@ def marks_of(sights: Sequence[Sight]) -> Floats:
 
 
 def pushes_of(sights: Sequence[Sight], longest: float) -> Floats:
-    """Foot and arrow of each force in each frame (k, f, 2, 3); the arrow of the largest one is as
-    long as this [m]."""
+    """Point of application and arrow of each force in each frame (k, f, 2, 3); the arrow of the
+    largest one has the given length [m]."""
     sizes = (float(np.linalg.norm(p.force)) for sight in sights for p in sight.pushes)
     metres = longest / (max(sizes, default=0.0) or 1.0)
     found = [
@@ -177,8 +178,7 @@ def pushes_of(sights: Sequence[Sight], longest: float) -> Floats:
 
 
 def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
-    """Things by name in each frame as one array (k, n, rows, 3); not numbers where a frame has none
-    of a name."""
+    """Named objects in each frame as one array (k, n, rows, 3); nan where a frame lacks a name."""
     names = list(dict.fromkeys(name for frame in found for name in frame))
     out = np.full((len(found), len(names), rows, 3), np.nan)
     for k, frame in enumerate(found):
@@ -202,11 +202,11 @@ def describe(body: Body, number: int) -> dict[str, Any]:
 
 
 def hull_of(shape: Shape | None) -> tuple[str, list[float], str]:
-    """What stands for a shape: its kind, its three sizes [m], the first of them along its axis, and
-    this axis."""
+    """The simple shape that represents a shape: its kind, its three sizes [m], the first of them
+    along its axis, and this axis."""
     if isinstance(shape, Box):
         return "box", list(shape.size), "x"
-    if isinstance(shape, Mesh):  # the box around the mass centre that holds it
+    if isinstance(shape, Mesh):  # the smallest box around the mass centre that contains it
         return "box", (2.0 * abs(shape.points).max(axis=0)).tolist(), "x"
     if isinstance(shape, Cylinder):
         return "cylinder", [shape.length, 2.0 * shape.radius, 2.0 * shape.radius], shape.axis
@@ -214,7 +214,7 @@ def hull_of(shape: Shape | None) -> tuple[str, list[float], str]:
 
 
 def rgb_of(colour: str | Iterable[float]) -> Triple:
-    """A colour as three numbers from 0 to 1; names are those of matplotlib, and grey where that is
+    """A colour as three numbers from 0 to 1; names are those of matplotlib, and grey if that is
     missing."""
     if not isinstance(colour, str):
         r, g, b = (float(c) for c in colour)

@@ -1,4 +1,4 @@
-"""A picture of a reconfiguration graph: every shape as one sees it, and arrows for the motions
+"""A picture of a reconfiguration graph: a drawing of every shape, and arrows for the motions
 between them."""
 
 from __future__ import annotations
@@ -22,26 +22,27 @@ from quirkpy.views.solids import Patch, Solid, visible_patches
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, colour_of, paint_pieces
 
-#: An inch in the unit of the picture, as long as the page is no wider than so many inches; half the
-#: width of a shape.
+#: An inch in the unit of the picture, as long as the page is no wider than the second number of
+#: inches; half the width of a shape.
 INCH, WIDEST, HALF = 0.5, 32.0, 1.0
-#: More shapes than this find no room; more arrows than this say nothing, but have the colour of
-#: what drives them.
+#: Largest number of shapes in a picture; with more arrows than this, they have no labels, but the
+#: colour of what drives them.
 MOST, LABELLED = 150, 40
-#: How arrows may be coloured: by the potential that drives them, by what the spacecraft supplies,
-#: by time.
+#: Quantities by which arrows may be coloured: the driving potential, the energy supplied by the
+#: spacecraft, the time.
 Colouring: TypeAlias = Literal["drive", "energy", "time"]
 COLOURINGS: tuple[Colouring, ...] = get_args(Colouring)
-#: What stands behind words, so that a line which they stand upon does not run through them.
+#: The box behind words, which keeps lines from running through them.
 BEHIND = {"boxstyle": "square,pad=0.08", "facecolor": "white", "edgecolor": "none"}
-#: Which part of the colour map is dark enough on white; potentials that have a colour of their own.
+#: The range of the colour map that is dark enough on white; number of potentials with a colour of
+#: their own.
 DARK, DRIVES = (0.85, 0.05), len(LINES)
 
 
 class Arrow(NamedTuple):
-    """Points of a curve (k, 2), what stands beside or upon it and where, and whether it is certain
-    to lead there; potentials that drive it, the quickest first; the least that the spacecraft
-    supplies for it [J], and the least time [s]."""
+    """Points of a curve (k, 2), its label and the label's position, and whether the motion
+    certainly leads there; the potentials that drive it, the fastest first; the least energy
+    supplied by the spacecraft for it [J], and the least time [s]."""
 
     curve: Floats
     words: str
@@ -53,8 +54,8 @@ class Arrow(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A shape: its centre, its patches around that, names of its bodies with their places, and
-    lines below."""
+    """A shape: its centre, its patches relative to that, names of its bodies with their positions,
+    and the lines of text below."""
 
     centre: Floats
     patches: list[Patch]
@@ -63,8 +64,8 @@ class Shown(NamedTuple):
 
 
 class Picture(NamedTuple):
-    """All that is painted; `metre`: how long 1 m is; bodies: those that the numbers of patches
-    mean."""
+    """All contents of the picture; `metre`: the length of 1 m; bodies: those to which the numbers
+    of patches refer."""
 
     shapes: list[Shown]
     arrows: list[Arrow]
@@ -92,8 +93,8 @@ def picture_of(graph: ReconfigurationGraph, of: Sequence[str] | None = None) -> 
 
 
 def select_shapes(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list[Node]:
-    """The shapes that are asked for, by key or name; without words all, or those that the fewest
-    moves lead to."""
+    """The requested shapes, by key or name; by default all, or those reached by the fewest
+    moves."""
     if of is None:
         keys = list(graph.nodes)
         return [graph.nodes[key] for key in (keys if len(keys) <= MOST else nearest(graph)[:MOST])]
@@ -116,7 +117,7 @@ def select_shapes(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list
 
 
 def nearest(graph: ReconfigurationGraph) -> list[str]:
-    """All shapes, those first that the fewest moves from the start lead to."""
+    """All shapes, in increasing order of the number of moves from the start."""
     import networkx
 
     ways = networkx.DiGraph((edge.source, outcome.target) for edge, outcome in ways_of(graph))
@@ -126,7 +127,7 @@ def nearest(graph: ReconfigurationGraph) -> list[str]:
 
 
 def solids_of(graph: ReconfigurationGraph, node: Node) -> list[Solid]:
-    """The bodies of a node where they are, numbered as the stage has them."""
+    """The bodies of a node in their poses, with the numbers of the stage."""
     solids = Stage(graph.study.system).at(node.state).solids
     return [solid._replace(number=k) for k, solid in enumerate(solids)]
 
@@ -139,7 +140,7 @@ def patches_of(graph: ReconfigurationGraph, node: Node) -> list[Patch]:
 def letters_of(
     graph: ReconfigurationGraph, node: Node, middle: Floats, metre: float
 ) -> list[tuple[str, Floats]]:
-    """Names of bodies, short enough, each on the brightest patch of its body."""
+    """Names of bodies, if short enough, each on the brightest patch of its body."""
     names = [body.name for body in Stage(graph.study.system).bodies]
     if max(map(len, names), default=0) > 2:
         return []
@@ -164,7 +165,7 @@ def lines_of(node: Node) -> tuple[str, str]:
 
 
 def lasting(t: float) -> str:
-    """A time as people say it: in seconds, minutes or hours."""
+    """A time in words: in seconds, minutes or hours."""
     size, unit = (1.0, "s") if t < 1000.0 else (60.0, "min") if t < 3600.0 else (3600.0, "h")
     return f"{t / size:.3g} {unit}"
 
@@ -185,7 +186,7 @@ def caption_of(graph: ReconfigurationGraph, n: int, words: bool) -> str:
 
 
 def ways_of(graph: ReconfigurationGraph) -> Iterator[tuple[Edge, Outcome]]:
-    """Outcomes that lead from one shape to another, with their edges."""
+    """Outcomes of motions from one shape to another, with their edges."""
     for edge in graph.edges:
         for outcome in edge.outcomes:
             if outcome.target not in (None, edge.source):
@@ -220,7 +221,7 @@ def arrows_of(graph: ReconfigurationGraph, keys: Sequence[str], places: Floats) 
 def draw(
     graph: ReconfigurationGraph, colour: Colouring | None = None, of: Sequence[str] | None = None
 ) -> Drawing:
-    """A graph as a figure, which takes the size that it needs."""
+    """A graph as a figure of the size that it needs."""
     if colour is not None and colour not in COLOURINGS:
         raise PartError(
             f"picture: colour is {show(colour)}, but must be one of "
@@ -247,8 +248,8 @@ def paint(
     page: Floats,
     scale: float,
 ) -> None:
-    """Everything onto a figure, of which the page has these corners (2, 2); scale: of letters and
-    lines."""
+    """Paint everything onto a figure whose page has these corners (2, 2); scale: factor of letters
+    and lines."""
     low, high = page
     axes = figure.add_axes((0.0, 0.0, 1.0, 1.0))
     axes.set_axis_off()
@@ -273,12 +274,12 @@ def paint(
 
 
 def _write(axes: Any, at: Sequence[float] | Floats, words: str, size: float, **more: Any) -> None:
-    """Words around a point, in letters of a size [points]."""
+    """Text around a point, in letters of a size [points]."""
     axes.text(*at, words, **{"ha": "center", "va": "center", "fontsize": size, **more})
 
 
 def _name(axes: Any, shape: Shown, scale: float) -> None:
-    """The names of the bodies of a shape, and its own lines below it."""
+    """The names of the bodies of a shape, and the lines of text below it."""
     for name, at in shape.letters:
         _write(axes, shape.centre + at, name, scale * 9.0)
     x, y = shape.centre
@@ -289,7 +290,7 @@ def _name(axes: Any, shape: Shown, scale: float) -> None:
 def _key(
     axes: Any, key: Sequence[tuple[Any, str]], corner: tuple[float, float], scale: float
 ) -> None:
-    """What colours mean, a line each, below the upper left corner of the page."""
+    """The meaning of colours, a line each, below the upper left corner of the page."""
     left, top = corner
     for k, (ink, words) in enumerate(key):
         y = top - 0.35 - LINE * k
@@ -315,7 +316,7 @@ def _line(arrow: Arrow, ink: Any, width: float, head: float) -> Any:
 
 
 def _card(shape: Shown) -> Any:
-    """The ground of a shape, behind which arrows pass."""
+    """The background of a shape, which covers arrows."""
     from matplotlib.patches import Rectangle
 
     low, high = ROOM + shape.centre
@@ -340,14 +341,14 @@ def _solids(picture: Picture, shape: Shown) -> Any:
 
 
 def inks_of(picture: Picture, colour: Colouring | None) -> tuple[list[Any], list[tuple[Any, str]]]:
-    """The colour of each arrow, and what the colours mean."""
+    """The colour of each arrow, and the meaning of the colours."""
     if colour is None:
         return [INK] * len(picture.arrows), []
     return inks_of_drives(picture) if colour == "drive" else inks_of_amounts(picture, colour)
 
 
 def inks_of_drives(picture: Picture) -> tuple[list[Any], list[tuple[Any, str]]]:
-    """Colours by the potential that drives an arrow, and what they mean."""
+    """Colours by the potential that drives an arrow, and their meaning."""
     drives = list(dict.fromkeys(arrow.drives[0] for arrow in picture.arrows))
     inks = {drive: LINES[k] if k < DRIVES else PALE for k, drive in enumerate(drives)}
     key: list[tuple[Any, str]] = []
@@ -359,7 +360,7 @@ def inks_of_drives(picture: Picture) -> tuple[list[Any], list[tuple[Any, str]]]:
 
 
 def inks_of_amounts(picture: Picture, colour: Colouring) -> tuple[list[Any], list[tuple[Any, str]]]:
-    """Colours by the energy that an arrow takes, or by its time, and what they mean."""
+    """Colours by the energy or the time of an arrow, and their meaning."""
     from matplotlib import colormaps
 
     if colour == "energy":
@@ -380,12 +381,12 @@ def inks_of_amounts(picture: Picture, colour: Colouring) -> tuple[list[Any], lis
 
 
 def _dark(share: float) -> float:
-    """Where on the map a share from 0 to 1 lies."""
+    """The position on the colour map of a share from 0 to 1."""
     return DARK[0] + (DARK[1] - DARK[0]) * share
 
 
 def _scale(axes: Any, picture: Picture, low: Floats, scale: float) -> None:
-    """A bar that says how long lengths are that lie across the picture."""
+    """A scale bar for lengths perpendicular to the view."""
     length = float(10.0 ** np.floor(np.log10(1.2 / picture.metre)))
     length *= max(k for k in (1.0, 2.0, 5.0) if k * length * picture.metre <= 1.2)
     x, y = low[0] + 0.4, low[1] + 0.9 + LINE * picture.caption.count("\n")

@@ -1,5 +1,4 @@
-"""Where on a page the shapes of a graph stand, how arrows lead between them, and where there is
-room for words."""
+"""Layout of a graph on a page: positions of shapes, curves of arrows, and positions of labels."""
 
 from __future__ import annotations
 
@@ -12,28 +11,29 @@ from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.maths.types import Floats
 
-#: Distances in a drawing count as no less than this [its units].
+#: Lower bound of distances in a drawing, which avoids division by zero [its units].
 COINCIDE = 1e-9
-#: Lengths in the unit of the picture: how far shapes are from each other, how far an arrow bends
-#: away from the straight line, a line of writing, and a letter of it.
+#: Lengths in the unit of the picture: distance of shapes, deviation of an arrow from the straight
+#: line, height of a line of text, and width of a letter.
 APART, BEND, LINE, LETTER_WIDTH = 5.2, 0.9, 0.30, 0.125
-#: What belongs to a shape, around its centre: left and low, right and high.
+#: Space needed by a shape, around its centre: lower left and upper right corner.
 ROOM = np.array([(-1.5, -1.85), (1.5, 1.2)])
-#: Up to so many shapes stand on a circle, clockwise from the left, so that arrows onwards bend
-#: outwards; and up to so many so far from each other that words have room between them.
+#: Up to this number, shapes are placed on a circle, clockwise from the left, so that arrows
+#: forwards bend outwards; up to the second number, at such distances that labels fit between them.
 ON_A_CIRCLE, FEW = 6, 20
-#: More of them stand so close together that none lies over another, pushed apart in so many rounds
-#: at most; very many around the start, no two of them closer than two among the first few are.
+#: Larger graphs are drawn as densely as possible without overlap, relaxed in at most this number of
+#: rounds; very large ones are arranged around the start, with the least distance measured among the
+#: first few.
 CLOSE, ROUNDS, MANY, MEASURED = 4.3, 2000, 150, 300
-#: How far words stand off their arrow, and how far they keep from all others: as is best, and where
-#: that cannot be; where along an arrow they may stand.
+#: Distances of a label from its arrow and from everything else: preferred, and if that is
+#: impossible.
 CLEAR = ((0.13, 0.22), (0.05, 0.1))
 SHARES = (0.5, 0.42, 0.58, 0.34, 0.66, 0.26, 0.74, 0.18, 0.82)
 
 
 # --- shapes ---------------------------------------------------------------------------------------
 def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
-    """Centres of some shapes (n, 2), none over another; the same for the same graph."""
+    """Centres of some shapes (n, 2), without overlap; a deterministic function of the graph."""
     n = len(keys)
     if n < 2:
         return np.zeros((n, 2))
@@ -53,8 +53,8 @@ def places_of(graph: ReconfigurationGraph, keys: Sequence[str]) -> Floats:
 
 
 def relax(keys: Sequence[str], ways: Iterable[tuple[str, str]], start: Floats) -> Floats:
-    """Places from which springs along the ways no longer move the shapes, found from these
-    (n, 2)."""
+    """The equilibrium of a system of springs along the arrows, starting from given positions (n,
+    2)."""
     import networkx
 
     plain = networkx.Graph()
@@ -65,24 +65,24 @@ def relax(keys: Sequence[str], ways: Iterable[tuple[str, str]], start: Floats) -
 
 
 def circle(n: int) -> Floats:
-    """Places on a circle, clockwise from the left (n, 2)."""
+    """Positions on a circle, clockwise from the left (n, 2)."""
     angles = np.pi - 2.0 * np.pi * np.arange(n) / n
     return np.stack([np.cos(angles), np.sin(angles)], axis=1)
 
 
 def widen(places: Floats) -> Floats:
-    """Places made so much wider that the nearest two are APART."""
+    """Positions scaled such that the nearest two are APART."""
     return np.asarray(places * (APART / gaps(places).min()))
 
 
 def gaps(places: Floats) -> Floats:
-    """How far any two of some places are from each other."""
+    """Distances between all pairs of some positions."""
     return np.linalg.norm(places[:, None] - places[None], axis=2)[np.triu_indices(len(places), 1)]
 
 
 def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
-    """In which order shapes stand on a circle, so that the fewest arrows cross; the usual one where
-    it is as good."""
+    """The order of shapes on a circle with the fewest crossings of arrows; the given one if it is
+    as good."""
     chords = sorted(pairs)
 
     def count_crossings(order: tuple[int, ...]) -> int:
@@ -96,8 +96,8 @@ def around(n: int, pairs: Iterable[tuple[int, ...]]) -> tuple[int, ...]:
 
 
 def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
-    """Around the first, like the seeds of a sunflower, those farther out that more moves lead
-    to."""
+    """Positions around the first shape in a sunflower pattern, with the distance increasing with
+    the number of moves."""
     import networkx
 
     plain = networkx.DiGraph(ways)
@@ -113,8 +113,8 @@ def outwards(keys: Sequence[str], ways: Sequence[tuple[str, str]]) -> Floats:
 
 
 def spread_out(places: Floats, least: float) -> Floats:
-    """Places (n, 2) moved as close to each other as they can be while all stay so far apart: those
-    that are too close push each other away, as often as it takes."""
+    """Positions (n, 2) moved as close together as possible with a least distance: those that are
+    too close repel each other, in repeated rounds."""
     n = len(places)
     middle = places.mean(axis=0)
     out = (places - middle) * least * np.sqrt(n) / np.ptp(places, axis=0).max()
@@ -133,7 +133,8 @@ def spread_out(places: Floats, least: float) -> Floats:
 
 # --- arrows ---------------------------------------------------------------------------------------
 def bend(one: Floats, two: Floats) -> Floats:
-    """A curve from one place to another that bends to its left, as far as it is clear of both."""
+    """A curve from one position to another that bends to its left, between the spaces of both
+    shapes."""
     along = two - one
     middle = 0.5 * (one + two) + 2.0 * BEND * np.array([-along[1], along[0]]) / np.linalg.norm(
         along
@@ -147,21 +148,21 @@ def bend(one: Floats, two: Floats) -> Floats:
 
 
 def inside(box: Floats, points: Floats) -> int:
-    """How many of some points (..., 2) lie in a box (2, 2)."""
+    """The number of some points (..., 2) inside a box (2, 2)."""
     return int(((points > box[0]) & (points < box[1])).all(axis=-1).sum())
 
 
 # --- words ----------------------------------------------------------------------------------------
 def size_of(words: str) -> Floats:
-    """Width and height of some lines."""
+    """Width and height of some lines of text."""
     lines = words.split("\n")
     return np.array([LETTER_WIDTH * max(map(len, lines)), LINE * len(lines)])
 
 
 def place_words(k: int, curves: Sequence[Floats], words: str, taken: list[Floats]) -> Floats:
-    """A place for the words of a curve, near its middle: beside it where that is clear of all
-    others, else upon it, where the fewest others pass.  taken: boxes of what stands there already,
-    to which the words are added."""
+    """A position for the label of a curve, near its middle: beside it if that is clear of
+    everything else, otherwise on it, where the fewest others pass. taken: occupied boxes, to which
+    that of the label is added."""
     half = 0.5 * size_of(words)
     others = np.concatenate(
         [other for j, other in enumerate(curves) if j != k] or [np.zeros((0, 2))]
@@ -187,13 +188,13 @@ def place_words(k: int, curves: Sequence[Floats], words: str, taken: list[Floats
 
 
 def free(box: Floats, taken: Iterable[Floats]) -> bool:
-    """Whether a box (2, 2) lies clear of all that are taken."""
+    """Whether a box (2, 2) is clear of all occupied ones."""
     return all((box[1] < low).any() or (box[0] > high).any() for low, high in taken)
 
 
 def sides(curve: Floats, half: Floats, gap: float) -> Iterator[Floats]:
-    """Centres of boxes with such halves on both sides of a curve, so far off it, those near its
-    middle first."""
+    """Centres of boxes with given half sizes on both sides of a curve, at a distance from it, those
+    near its middle first."""
     for share in SHARES:
         row = round(share * (len(curve) - 1))
         along = curve[min(row + 1, len(curve) - 1)] - curve[max(row - 1, 0)]

@@ -7,14 +7,14 @@ from collections import Counter
 from quirkpy.explore.alike.silent import silent
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.graph import Edge
-from quirkpy.parts.checks import counted
+from quirkpy.parts.checks import how_many
 
 
 def text(graph: ReconfigurationGraph) -> str:
     """Nodes and edges, a line each; rejections counted by reason."""
     kinds = ", ".join(f"{n} {kind}" for kind, n in graph.kinds.items())
     tried = f"{100.0 * graph.coverage:.4g} % of the choices tried"
-    nodes, edges = counted(len(graph.nodes), "node"), counted(len(graph.edges), "edge")
+    nodes, edges = how_many(len(graph.nodes), "node"), how_many(len(graph.edges), "edge")
     lines = [
         f"{nodes}, {edges} ({kinds}), {tried}",
         *_nodes(graph),
@@ -34,7 +34,7 @@ def text(graph: ReconfigurationGraph) -> str:
 
 
 def _nodes(graph: ReconfigurationGraph) -> list[str]:
-    """The table of nodes, with its head."""
+    """The table of nodes, with its header."""
     return ["", f"{'node':6} {'name':12} {'id':10} {'energy [J]':>12}  verdict"] + [
         f"{key:6} {node.name or '':12} {node.id[:8]:10} {node.energy:12.5g}  {node.verdict}: "
         f"{node.reason}"
@@ -43,7 +43,7 @@ def _nodes(graph: ReconfigurationGraph) -> list[str]:
 
 
 def _moves(graph: ReconfigurationGraph) -> list[str]:
-    """The table of edges along which something moved, with its head, if there are any."""
+    """The table of edges along which something moved, with its header, if there are any."""
     moves = [edge for edge in graph.edges if edge.kind in ("moved", "ambiguous")]
     head = (
         f"{'from':6} {'to':9} {'moves [s]':>10} {'waits [s]':>10} {'switched [J]':>13} "
@@ -53,7 +53,7 @@ def _moves(graph: ReconfigurationGraph) -> list[str]:
 
 
 def _reasons(graph: ReconfigurationGraph, kind: str) -> list[str]:
-    """Why outcomes are of a kind, and how many for each reason, if there are any."""
+    """The reasons of outcomes of a kind, with their numbers, if there are any."""
     reasons = Counter(
         f"{o.reason}{' (' + ', '.join(o.parts) + ')' if o.parts else ''}"
         for edge in graph.edges
@@ -65,7 +65,7 @@ def _reasons(graph: ReconfigurationGraph, kind: str) -> list[str]:
 
 
 def _savings(graph: ReconfigurationGraph) -> list[str]:
-    """How many runs answer for all edges, where that are fewer."""
+    """The number of runs that represent all edges, if that is smaller."""
     if not any(graph.saved.values()):
         return []
     saved = ", ".join(f"{n} by {reduction}" for reduction, n in graph.saved.items())

@@ -1,10 +1,10 @@
-"""What hides what: flat pieces in space, cut along each other's planes and put in order, the
+"""Hidden surfaces: flat pieces in space, cut along each other's planes and sorted by depth, the
 farthest first.
 
-Seen from so far away that all rays are parallel.  Of a plane through one of the pieces, whatever
-lies behind it cannot hide what lies before it; so the pieces are sorted into those behind, those in
-it and those before, cut where they reach across, and each half is sorted in the same way (Fuchs,
-Kedem and Naylor, 1980).  No cycle of pieces can defeat it."""
+The view is by parallel rays. For a plane through one of the pieces, whatever lies behind it cannot
+hide what lies before it; so the pieces are sorted into those behind, those in it and those before,
+cut where they cross it, and each half is sorted recursively (Fuchs, Kedem and Naylor, 1980). This
+also resolves cyclic overlaps."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from quirkpy.maths.types import Bools, Floats, Ints
 
 #: A face is seen edge-on where the cosine between its normal and the view is no more than this [1].
 EDGE_ON = 1e-9
-#: Share of the whole extent within which a point lies in a plane.
+#: A point lies in a plane within this share of the whole extent.
 IN_PLANE = 1e-7
-#: How many planes are tried for the one that cuts the fewest pieces.
+#: Number of planes tried for the one that cuts the fewest pieces.
 TRIED = 8
 
 
 class Piece(NamedTuple):
-    """A flat convex piece, or a line of two corners; `number` says what it belongs to.
+    """A flat convex piece, or a line of two corners; `number` identifies its owner.
 
-    corners (k, 3) [m]; edges (k,): whether the edge from a corner to the next is one, and not a
+    corners (k, 3) [m]; edges (k,): whether the edge from a corner to the next is a real one, not a
     cut."""
 
     number: int
@@ -36,7 +36,7 @@ class Piece(NamedTuple):
 
     @classmethod
     def whole(cls, number: int, corners: Floats) -> Piece:
-        """A piece that nothing has cut yet."""
+        """A piece before any cut."""
         return cls(number, corners, (True,) * len(corners))
 
 
@@ -63,8 +63,7 @@ class Cloud(NamedTuple):
 def sort_by_depth(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
     """The pieces, some of them in parts, such that none is hidden by one that comes before it.
 
-    Those that lie in one plane keep their order; lines come after the pieces in whose plane they
-    lie."""
+    Pieces in one plane keep their order; lines come after the pieces in whose plane they lie."""
     seen = [piece for piece in pieces if not on_edge(piece, towards)]
     if not seen:
         return []
@@ -80,7 +79,7 @@ def sort_by_depth(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
             continue
         normal, offset = plane if plane[0] @ towards > 0.0 else (-plane[0], -plane[1])
         behind, within, before = split_by_plane(group, normal, offset, width)
-        within.sort(key=lambda piece: len(piece.corners) < 3)  # lines last, the others as they came
+        within.sort(key=lambda piece: len(piece.corners) < 3)  # lines last; a stable sort
         waiting += [
             entry for entry in ((False, before), (True, within), (False, behind)) if entry[1]
         ]
@@ -88,17 +87,17 @@ def sort_by_depth(pieces: Sequence[Piece], towards: Floats) -> list[Piece]:
 
 
 def on_edge(piece: Piece, towards: Floats) -> bool:
-    """Whether one sees nothing of a flat piece but its edge."""
+    """Whether a flat piece is seen edge-on."""
     return len(piece.corners) > 2 and not abs(normal_of(piece.corners) @ towards) > EDGE_ON
 
 
 def sort_by_middle(group: Sequence[Piece], towards: Floats) -> list[Piece]:
-    """Pieces in the order of their middles, that which is farthest from the eye first."""
+    """Pieces in the order of their centres, the farthest from the viewer first."""
     return sorted(group, key=lambda piece: float(piece.corners.mean(axis=0) @ towards))
 
 
 def normal_of(corners: Floats) -> Floats:
-    """The unit normal of a flat piece, by Newell's sum, which no short edge can spoil."""
+    """The unit normal of a flat piece, by Newell's sum, which is robust against short edges."""
     normal = np.cross(corners, np.roll(corners, -1, axis=0)).sum(axis=0)
     return np.asarray(normal / max(float(np.linalg.norm(normal)), TINY))
 
@@ -116,8 +115,8 @@ def normals_of(faces: Sequence[Floats]) -> Floats:
 
 
 def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | None:
-    """Of the planes of a few pieces the one that cuts the fewest others; None: there is nothing to
-    sort."""
+    """Among the planes of a few pieces the one that cuts the fewest others; None: no plane
+    separates any."""
     flat = [piece for piece in group if len(piece.corners) > 2]
     if not flat or len(group) == 1:
         return None
@@ -139,7 +138,7 @@ def best_plane(group: Sequence[Piece], width: float) -> tuple[Floats, float] | N
 def split_by_plane(
     group: Sequence[Piece], normal: Floats, offset: float, width: float
 ) -> tuple[list[Piece], list[Piece], list[Piece]]:
-    """What lies behind a plane, in it, and before it."""
+    """The pieces behind a plane, in it, and before it."""
     behind: list[Piece] = []
     within: list[Piece] = []
     before: list[Piece] = []
@@ -156,8 +155,8 @@ def split_by_plane(
 
 
 def half(piece: Piece, away: Floats, width: float) -> Piece:
-    """The part of a piece where `away`, the distance of its corners from a plane, is not below
-    zero."""
+    """The part of a piece where `away`, the distance of its corners from a plane, is not
+    negative."""
     corners, edges = [], []
     n = len(piece.corners)
     closed = n > 2

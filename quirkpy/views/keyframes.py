@@ -1,4 +1,4 @@
-"""`Keyframes`: a motion in few bytes, as whole numbers, with the error that this costs."""
+"""`Keyframes`: a motion compressed to few bytes, as integers, with the resulting error."""
 
 from __future__ import annotations
 
@@ -12,24 +12,24 @@ import numpy as np
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
 
-#: No more frames are left out once the tolerance of places is this [m].
+#: No more frames are omitted once the tolerance of positions is this [m].
 LOOSEST_FRAME = 1e9
-#: Whole numbers of an orientation for each unit of its components.
+#: Integer steps per unit of the components of an orientation.
 TURNS = 32767
-#: Of what misses may come to, the share left to rounding positions to whole steps.
+#: Share of the allowed error of positions that is left for their rounding to integer steps.
 POSITION_SHARE = 0.25
-#: What stands in a curve where it has no value.
+#: The code in a curve for a missing value.
 NOTHING = 65535
-#: Curves miss by this share of their range.
+#: Allowed error of curves, as a share of their range.
 CURVE_ERROR = 0.004
 
 
 class Keyframes(NamedTuple):
-    """Poses between which one goes straight on, and curves beside them.
+    """Poses between which motion is linear, with curves over the same time.
 
-    t [s] (k,); r (k, n, 3): whole steps of `step` [m] from `origin` (3,); q, w x y z (k, n, 4):
-    whole parts of 1/TURNS; curves (k,) by name; missed: how far any instant that was given lies off
-    [m], [rad]."""
+    t [s] (k,); r (k, n, 3): integer steps of `step` [m] from `origin` (3,); q, w x y z (k, n, 4):
+    integer multiples of 1/TURNS; curves (k,) by name; missed: the largest error at any of the given
+    instants [m], [rad]."""
 
     t: Floats
     r: Any
@@ -40,7 +40,7 @@ class Keyframes(NamedTuple):
     missed: tuple[float, float]
 
     def at(self, t: float) -> tuple[Floats, Floats]:
-        """Poses at a time, as keyframes give them: positions (n, 3), orientations (n, 4)."""
+        """Interpolated poses at a time: positions (n, 3), orientations (n, 4)."""
         k = int(np.clip(np.searchsorted(self.t, t, side="right") - 1, 0, max(len(self.t) - 2, 0)))
         r, q = self.between(np.array([k]), np.array([t]))
         return r[0], q[0]
@@ -61,9 +61,9 @@ def keyframes(
     angle: float,
     most: int,
 ) -> Keyframes:
-    """Of many instants (k,) of a motion as few as keep all others within `length` [m] and `angle`
-    [rad], and curves within a share of their range.  Where that takes more than `most`, the
-    tolerances double until it does not."""
+    """As few of many instants (k,) of a motion as represent all others within `length` [m] and
+    `angle` [rad], and curves within a share of their range. If that takes more than `most`, the
+    tolerances are doubled until it does not."""
     share = CURVE_ERROR
     while True:
         made = _round(t, r, q, curves, length, angle, share)
@@ -102,17 +102,16 @@ def _round(
 
 
 def _in_tolerances(curves: Mapping[str, Floats], rows: int, share: float) -> Floats:
-    """Curves side by side (rows, m), each in the unit of what it may miss by, a share of its
-    range."""
+    """Curves side by side (rows, m), each divided by its allowed error, a share of its range."""
     every = np.array([np.nan_to_num(curve) for curve in curves.values()])
     values = every.reshape(len(curves), rows).T
     return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), TINY)))
 
 
 def thin(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: float) -> Bools:
-    """Which of some instants to keep (k,), so that the others lie on straight ways between them:
-    the worst is kept, then the worst on either side, until none is off; values (k, m) may be off by
-    1.  Both ends of a jump stay."""
+    """Which of some instants to keep (k,), so that the others are given by linear interpolation:
+    the one with the largest error is kept, then recursively on either side, until all errors are
+    allowed; values (k, m) have the allowed error 1. Both ends of a jump are kept."""
     kept = np.zeros(len(t), dtype=bool)
     kept[[0, -1]] = True
     kept[:-1] |= t[1:] == t[:-1]
@@ -136,19 +135,19 @@ def thin(t: Floats, r: Floats, q: Floats, values: Floats, length: float, angle: 
 
 
 def _deviation(values: Floats, a: int, b: int, share: Floats) -> Floats:
-    """How far curves between two instants lie off the straight way at most (b - a - 1,)."""
+    """The largest errors of linear interpolation of curves between two instants (b - a - 1,)."""
     straight = (1.0 - share)[:, None] * values[a] + share[:, None] * values[b]
     return np.asarray(abs(values[a + 1 : b] - straight).max(axis=1, initial=0.0))
 
 
 def share_of(t: Floats, k: Any, j: Any, at: Floats) -> Floats:
-    """How far times are on the way from one instant to another, from 0 to 1."""
+    """The interpolation parameter of times between two instants, from 0 to 1."""
     h = t[j] - t[k]
     return np.asarray(np.where(h > 0.0, (at - t[k]) / np.where(h > 0.0, h, 1.0), 0.0))
 
 
 def _straight(r: Floats, q: Floats, k: Any, j: Any, share: Floats) -> tuple[Floats, Floats]:
-    """Poses on the straight way from the instants k to the instants j (m,)."""
+    """Linearly interpolated poses between the instants k and the instants j (m,)."""
     s = share[:, None, None]
     near = np.copysign(1.0, (q[k] * q[j]).sum(axis=-1, keepdims=True))
     turned = (1.0 - s) * q[k] + s * near * q[j]
@@ -156,7 +155,7 @@ def _straight(r: Floats, q: Floats, k: Any, j: Any, share: Floats) -> tuple[Floa
 
 
 def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats, Floats]:
-    """How far the bodies of poses lie from others at most (k,): [m], [rad]."""
+    """The largest differences of poses (k,): [m], [rad]."""
     chord = np.minimum(np.linalg.norm(q - turned, axis=-1), np.linalg.norm(q + turned, axis=-1))
     angle = 4.0 * np.arcsin(np.minimum(0.5 * chord, 1.0))
     return np.linalg.norm(r - there, axis=-1).max(axis=1, initial=0.0), angle.max(
@@ -165,8 +164,8 @@ def misses(r: Floats, q: Floats, there: Floats, turned: Floats) -> tuple[Floats,
 
 
 def pack(motion: Keyframes) -> dict[str, Any]:
-    """A motion as JSON takes it: arrays as base64 of little-endian numbers, times of 4 bytes,
-    curves of 2."""
+    """A motion as JSON: arrays as base64 of little-endian numbers, times of 4 bytes, curves of
+    2."""
     return {
         "n": len(motion.t),
         "t": _bytes(motion.t, "<f4"),
@@ -181,7 +180,7 @@ def pack(motion: Keyframes) -> dict[str, Any]:
 
 
 def _curve(curve: Floats) -> list[Any]:
-    """A curve as its lowest value, a step, and whole steps from there; NOTHING where it has no
+    """A curve as its lowest value, a step, and integer steps from there; NOTHING where it has no
     value."""
     known = curve[~np.isnan(curve)]
     low, high = (float(known.min()), float(known.max())) if len(known) else (0.0, 0.0)

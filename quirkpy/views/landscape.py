@@ -1,4 +1,4 @@
-"""The potential energy over the place of one body, and the way that a run took across it."""
+"""The potential energy over the position of one body, and the path of a run across it."""
 
 from __future__ import annotations
 
@@ -20,8 +20,8 @@ from quirkpy.views.solids import across, visible_patches
 from quirkpy.views.stage import Stage, extent_of
 from quirkpy.views.stills import Look, colour_of, paint_pieces
 
-#: Points along each side of the map; how far it reaches beyond the way, as a share of the way's
-#: extent; contours.
+#: Points along each side of the map; its extent beyond the path, as a share of the path's extent;
+#: number of contours.
 GRID, BEYOND, CONTOURS = 49, 0.4, 14
 
 
@@ -39,7 +39,7 @@ class Landscape(NamedTuple):
 
 
 def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
-    """The map of a run; it spans the two axes along which the body goes farthest."""
+    """The map of a run; it spans the two axes along which the body's path is longest."""
     if isinstance(run, JoinedTrajectory):
         raise PartError(
             "landscape: what acts, and so its potential, changes on the way; ask one of its "
@@ -63,7 +63,7 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
 
 
 def body_to_vary(bodies: Sequence[str], body: str | None) -> str:
-    """The body whose place is varied: the one that is named, or the only one."""
+    """The body whose position is varied: the named one, or the only one."""
     if body not in bodies and (body is not None or len(bodies) != 1):
         raise PartError(
             f"landscape: body is {body!r}, but must be one of {', '.join(map(repr, bodies))}."
@@ -72,21 +72,21 @@ def body_to_vary(bodies: Sequence[str], body: str | None) -> str:
 
 
 def potential_at(run: Trajectory, places: Floats) -> float:
-    """The potential energy [J] where bodies are at these places (n, 3), and all else as at the
+    """The potential energy [J] with bodies at given positions (n, 3), and all else as at the
     start."""
     there = dataclasses.replace(run.start, r=places.copy(), held=(), merged=None, step=None)
     return float(there.instant(run.system.selection).loads.potential.sum())
 
 
 def _stretch(values: Floats, size: float) -> Floats:
-    """Even places that reach beyond some values, and beyond a body there."""
+    """Evenly spaced positions that extend beyond some values, and beyond a body there."""
     wider = BEYOND * float(np.ptp(values)) + size
     return np.linspace(values.min() - wider, values.max() + wider, GRID)
 
 
 # --- the painter ----------------------------------------------------------------------------------
 def draw(run: Trajectory, body: str | None = None) -> Drawing:
-    """A map of the energy over places of a body, as `Trajectory.landscape` says."""
+    """A map of the energy over positions of a body; see `Trajectory.landscape`."""
     land = landscape_of(run, body)
     with style("landscape"):
         figure = blank(9.6, 3.9)
@@ -98,7 +98,7 @@ def draw(run: Trajectory, body: str | None = None) -> Drawing:
 
 
 def _relief(axes: Any, land: Landscape) -> None:
-    """The energy as a surface, and the way on it."""
+    """The energy as a surface, with the path on it."""
     factor, unit = prefix_unit("J", land.energy)
     x, y = np.meshgrid(land.x, land.y)
     axes.plot_surface(
@@ -121,7 +121,7 @@ def _relief(axes: Any, land: Landscape) -> None:
 
 
 def _way_above(axes: Any, land: Landscape, factor: float) -> None:
-    """The way of the run and its two ends just above the surface, with energies divided by a
+    """The path of the run and its two ends just above the surface, with energies divided by a
     factor."""
     lift = 0.004 * float(np.ptp(land.energy)) / factor
     axes.plot(
@@ -152,8 +152,8 @@ def _name_axes(axes: Any, land: Landscape) -> None:
 
 
 def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
-    """The energy as contours seen from above, with the bodies as they are at the start, and at the
-    end as outlines."""
+    """The energy as contours seen from above, with the bodies as they are at the start, and as
+    outlines at the end."""
     factor, unit = prefix_unit("J", land.energy)
     filled = axes.contourf(land.x, land.y, land.energy / factor, CONTOURS, cmap="cividis")
     axes.contour(
@@ -176,8 +176,8 @@ def _map(figure: Any, axes: Any, land: Landscape, run: Trajectory) -> None:
 
 
 def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) -> Any:
-    """Bodies in a state as one artist, seen across two axes of N; outlines: moving ones alone, and
-    empty."""
+    """Bodies in a state as one artist, seen across two axes of N; outlines: moving ones only, not
+    filled."""
     from matplotlib.colors import to_rgb
 
     eye = np.cross(*np.eye(3)[list(plane)])
@@ -196,6 +196,6 @@ def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) 
 
 
 def _onto(corners: Floats, eye: Floats, i: int, j: int) -> Floats:
-    """From the picture that an eye along the third axis has, to coordinates i and j of N."""
+    """From picture coordinates, with the view along the third axis, to coordinates i and j of N."""
     _, onto = across(tuple(eye))
     return np.asarray((corners @ onto.T)[:, [i, j]])

@@ -1,4 +1,4 @@
-"""A run as a film: what there is to see at even moments, and its energy beside it."""
+"""A run as a film: pictures at regular times, with the energy beside them."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ from quirkpy.views import charts, curves, stills
 from quirkpy.views.drawing import INK, blank, style
 from quirkpy.views.stage import Sight, Stage
 
-#: What a film may be written as.
+#: Formats of films.
 FILMS = (".mp4", ".gif")
-#: A run that lasts longer than this [s] is shown so much faster that it does not, unless a speed is
-#: given.
+#: A longer run is shown faster, in this time [s], unless a speed is given.
 LONGEST_FILM = 20.0
-#: Why a film is not whole.
+#: The message for an incomplete film.
 EARLY = "ffmpeg ended early, as it does where a disk is full"
-#: Frames that a film may have; of how many the room is taken; points of a trace.
+#: Largest number of frames of a film; number of frames from which its frame is determined; points
+#: of a trace.
 MOST_FRAMES, LOOKED_AT, TRACED = 6000, 60, 80
-#: Inches and dots an inch: 960 x 540 dots.
+#: Size in inches and pixels per inch: 960 x 540 pixels.
 FILM_WIDTH, FILM_HEIGHT, DPI = 8.0, 4.5, 120
 
 
 class Scenes(NamedTuple):
-    """The stages of a run and when each of them begins [s]; a plain run has one."""
+    """The stages of a run and their times [s]; a plain run has one."""
 
     begun: tuple[float, ...]
     stages: tuple[Stage, ...]
@@ -47,15 +47,15 @@ class Scenes(NamedTuple):
         return cls(tuple(t for t, _ in found), tuple(stage for _, stage in found))
 
     def at(self, t: float) -> Stage:
-        """The stage on which the run is at a time."""
+        """The stage of the run at a time."""
         return self.stages[max(0, int(np.searchsorted(self.begun, t, side="right")) - 1)]
 
     def sight(self, run: Trajectory, t: float, forces: bool) -> Sight:
-        """The things to be seen at a time of a run."""
+        """The visible objects at a time of a run."""
         return self.sight_of(self.at(t), run.at(t), forces)
 
     def sight_of(self, stage: Stage, state: State, forces: bool) -> Sight:
-        """The things to be seen on one of its stages."""
+        """The visible objects on one of its stages."""
         alone = len(self.stages) == 1
         return stage.at(state if alone else state.on(stage.system.selection), forces)
 
@@ -63,8 +63,8 @@ class Scenes(NamedTuple):
 def pace(
     run: Trajectory, fps: float, speed: float | None, most: float = MOST_FRAMES
 ) -> tuple[Floats, float]:
-    """The times of all frames [s], both ends included, and how much faster than the clock the film
-    runs."""
+    """The times of all frames [s], both ends included, and the speed of the film relative to real
+    time."""
     try:
         rate = positive(fps)
         span = float(np.diff(time_on_screen(run.t[[0, -1]], run.waits))[0])
@@ -81,7 +81,7 @@ def pace(
 
 
 def traces(run: Trajectory) -> Floats:
-    """The ways of all mass centres (k, n, 3), at even moments."""
+    """The paths of all mass centres (k, n, 3), at regular times."""
     return np.array([run.at(float(t)).r for t in np.linspace(run.t[0], run.t[-1], TRACED)])
 
 
@@ -89,7 +89,7 @@ def traces(run: Trajectory) -> Floats:
 def frames(
     run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
 ) -> Iterator[Floats]:
-    """The frames one after the other, (height, width, 4) bytes each; within `style`."""
+    """The frames in order, (height, width, 4) bytes each; within `style`."""
     scenes = Scenes.of(run)
     box, largest = frame_of(run, scenes, times, eye, forces)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
@@ -120,7 +120,7 @@ def frames(
 def frame_of(
     run: Trajectory, scenes: Scenes, times: Floats, eye: Sequence[float], forces: bool
 ) -> tuple[Floats, float]:
-    """The room that a film takes on the picture (2, 2) [m], and its largest force [N]."""
+    """The rectangle of the picture that a film needs (2, 2) [m], and its largest force [N]."""
     looked = [
         scenes.sight(run, float(t), forces) for t in np.linspace(times[0], times[-1], LOOKED_AT)
     ]
@@ -131,7 +131,7 @@ def frame_of(
 
 
 def add_ways(view: stills.View, ways: Floats, gone: float, span: float) -> None:
-    """The ways (k, n, 3) of mass centres as far as they are gone after some of the span [s]."""
+    """Add the paths (k, n, 3) of mass centres up to a time after the beginning of the span [s]."""
     so_far = ways[: 1 + int((len(ways) - 1) * gone / span)]
     for k in range(ways.shape[1]):
         view.add(stills.trace(so_far[:, k]), stills.Look(None, stills.TRACES, 1.0))
@@ -140,7 +140,7 @@ def add_ways(view: stills.View, ways: Floats, gone: float, span: float) -> None:
 def _page(
     run: Trajectory, stage: Stage, box: Floats, eye: Sequence[float], largest: float
 ) -> tuple[Any, Any, Any]:
-    """The figure, with all that stays: the room to the left, the energy to the right."""
+    """The figure, with all constant contents: the picture to the left, the energy to the right."""
     figure = blank(FILM_WIDTH, FILM_HEIGHT)
     figure.set_dpi(DPI)
     axes = figure.add_axes((0.01, 0.13, 0.58, 0.84))
@@ -157,7 +157,7 @@ def save(
     run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None,
     eye: Sequence[float], forces: bool, trace: bool,
 ) -> None:  # fmt: skip
-    """Write a film of a run, as `Trajectory.movie` says."""
+    """Write a film of a run; see `Trajectory.movie`."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
     times, faster = pace(run, fps, speed)
     with style("movie"), replacing(place, "movie") as file:
@@ -204,20 +204,20 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
 
 
 def _send_all(writer: Any, shots: Iterator[Floats]) -> int:
-    """How many frames there were, after all went to the other program."""
+    """Send all frames to the other program; returns their number."""
     sent = 0
     for shot in shots:
         frame = np.ascontiguousarray(shot[:, :, :3]).tobytes()
         try:
             writer.send(frame)
-        except OSError as error:  # its words fill a page
+        except OSError as error:  # its message is very long
             raise OSError(errno.EIO, EARLY) from error
         sent += 1
     return sent
 
 
 def _frames_in(place: str) -> int:
-    """How many frames a film has; none where it cannot be read."""
+    """The number of frames of a film; zero where it cannot be read."""
     import imageio_ffmpeg
 
     try:

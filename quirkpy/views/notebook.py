@@ -1,5 +1,4 @@
-"""What stands below a notebook's cell: pictures within the page itself, and words, all of them
-escaped."""
+"""Output below the cell of a notebook: pictures embedded in the page, and escaped text."""
 
 from __future__ import annotations
 
@@ -16,7 +15,7 @@ from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses,
 from quirkpy.views.drawing import Drawing
 from quirkpy.views.solids import EYE
 
-#: So many events of a run are listed.
+#: Largest number of events of a run that are listed.
 MOST_EVENTS = 100
 
 
@@ -26,7 +25,7 @@ def of_system(system: System) -> str:
 
 
 def of_run(run: Trajectory) -> str:
-    """HTML of a run: how it went, joints and energy, and why it ended."""
+    """HTML of a run: its motion, joints and energy, and why it ended."""
     words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events[:MOST_EVENTS])]
     if len(run.events) > MOST_EVENTS:
         words.append(f"and {len(run.events) - MOST_EVENTS} more events")
@@ -37,7 +36,7 @@ def of_run(run: Trajectory) -> str:
 
 
 def of_rest(e: Equilibrium) -> str:
-    """The motions around it, and why it rests there."""
+    """The motions around an equilibrium, and the reason of its stability."""
     return page(
         f"{e.verdict}: {e.reason}",
         explain.rest(e),
@@ -46,13 +45,12 @@ def of_rest(e: Equilibrium) -> str:
 
 
 def of_graph(graph: ReconfigurationGraph) -> str:
-    """Shapes and ways between them, and all of it in words."""
+    """Shapes and motions between them, and a description in words."""
     return page(repr(graph), graphs.text(graph), ("the graph", lambda: graph_picture.draw(graph)))
 
 
 def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) -> str:
-    """Pictures beside each other, and words to be opened below; where a picture cannot be had, the
-    reason."""
+    """Pictures side by side, and a text to be opened below; if a picture fails, the reason."""
     shown = "".join(picture(alt, draw) for alt, draw in pictures)
     return (
         f'<div><div style="display:flex;flex-wrap:wrap;align-items:flex-start">{shown}</div>'

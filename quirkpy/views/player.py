@@ -1,4 +1,4 @@
-"""A player of films with VPython, or with a module that has the same objects: a scene, buttons, and
+"""A player of films with VPython, or with a module that has equal objects: a scene, buttons, and
 the energy beside it."""
 
 from __future__ import annotations
@@ -15,20 +15,20 @@ from quirkpy.maths.types import Floats
 from quirkpy.views.drawing import LINES
 from quirkpy.views.film import Film, rgb_of
 
-#: A mass centre stands still where it moves by no more than this [m].
+#: A mass centre counts as fixed if it moves by no more than this [m].
 STANDS_STILL = 1e-9
 #: An arrow is not drawn below this share of the size of the scene [1].
 NO_ARROW = 1e-6
-#: Pictures a second; how the speed may be changed, as powers of two; dots of the scene.
+#: Pictures per second; the range of the speed, as powers of two; pixels of the scene.
 PICTURES, SPEED_RANGE, WIDTH, HEIGHT = 30, 4.0, 760, 520
-#: Points of a curve of energy; room for the names to its right, as a share of the time.
+#: Points of a curve of energy; width for the names to its right, as a share of the time.
 POINTS, NAME_ROOM = 200, 0.35
 
 
 class Player:
-    """The window of a film: what is drawn, and where the clock of the film stands.
+    """The window of a film: its objects, and the time of the film.
 
-    t: time of the film [s]; speed: how much faster than the clock; playing.
+    t: time of the film [s]; speed: relative to real time; playing.
     """
 
     def __init__(
@@ -93,7 +93,7 @@ class Player:
         )
 
     def _ways(self) -> None:
-        """Where mass centres go, all the way; and each body as a ghost at the end."""
+        """The complete paths of mass centres; and each body as a ghost at the end."""
         film = self.film
         for way in np.moveaxis(film.ways, 1, 0) if film.ways.size else ():
             if np.ptp(way, axis=0).max() > STANDS_STILL:
@@ -148,25 +148,25 @@ class Player:
 
     # --- what users do ----------------------------------------------------------------------------
     def toggle(self, _: Any = None) -> None:
-        """Play, or pause; from the end it begins again."""
+        """Play, or pause; at the end start again."""
         if not self.playing and self.t >= self.film.times[-1]:
             self.t = float(self.film.times[0])
         self.playing = not self.playing
         self._say()
 
     def seek(self, slider: Any) -> None:
-        """Show the time at which the slider stands."""
+        """Show the time given by the slider."""
         self.t = float(slider.value)
         self.draw()
 
     def set_speed(self, slider: Any) -> None:
-        """Play at the speed at which the slider stands."""
+        """Play at the speed given by the slider."""
         self.speed = 2.0 ** float(slider.value)
         self._say()
 
     # --- the clock --------------------------------------------------------------------------------
     def play(self, keep_open: bool) -> None:
-        """Follow the clock until the end; with keep_open for as long as the window is there."""
+        """Play until the end; with keep_open for as long as the window exists."""
         before = self.clock()
         while keep_open or (self.playing and self.t < self.film.times[-1]):
             self.vp.rate(PICTURES)
@@ -176,7 +176,7 @@ class Player:
             before = now
 
     def advance(self, seconds: float) -> None:
-        """On by so many seconds of the clock."""
+        """Advance by a time of the clock [s]."""
         last = float(self.film.times[-1])
         self.t = min(last, self.t + self.speed * seconds)
         self.draw()
@@ -185,7 +185,7 @@ class Player:
             self._say()
 
     def draw(self) -> None:
-        """Draw everything where it is now."""
+        """Draw everything at the present time."""
         film = self.film
         k = int(np.abs(film.times - self.t).argmin())
         if len(film.times) > 1:
@@ -209,7 +209,7 @@ class Player:
         film, about = self.film, self.film.solids[number]
         long, high, wide = about["size"]
         centre, along = film.centres[k, number], film.along[k, number]
-        if about["kind"] == "cylinder":  # VPython counts from one end
+        if about["kind"] == "cylinder":  # the origin of a cylinder of VPython is at one end
             centre = centre - 0.5 * long * along
         thing.pos = self._vector(centre)
         if about["kind"] != "sphere":
@@ -237,8 +237,8 @@ class Player:
 
 
 def top(low: float, high: float) -> float:
-    """Where an axis that begins at `low` ends, so that VPython divides it by ones, twos or fives:
-    quarters it would round to one digit."""
+    """The upper end of an axis that begins at `low`, such that VPython divides it by ones, twos or
+    fives: quarters it would round to one digit."""
     span = high - low or 1.0
     power = 10.0 ** math.floor(math.log10(span / 9.6))
     return low + max(span, 15.0 * power)

@@ -1,4 +1,4 @@
-"""Several poses in one picture: how a run went, and how bodies move around a state of rest."""
+"""Several poses in one picture: poses during a run, and motions around a state of rest."""
 
 from __future__ import annotations
 
@@ -21,17 +21,17 @@ from quirkpy.views.movie import Scenes, traces
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import Look, View
 
-#: How far bodies are displaced along a motion, as a share of a usual body; motions on one page, and
-#: in a row of it.
+#: Displacement of bodies along a motion, as a share of a typical body; motions on one page, and in
+#: a row of it.
 SWAY, MOST, ROW = 0.25, 6, 3
-#: A share of critical damping below which there is none.
+#: A share of critical damping below this counts as zero.
 UNDAMPED = 1e-9
-#: Inches: width and height of the picture of a motion.
+#: Width and height of the picture of a motion [inches].
 MOTION_WIDTH, MOTION_HEIGHT = 3.2, 3.0
 
 
 def merge_views(view: View, others: Iterable[View]) -> View:
-    """Several views as one, so that each hides what lies behind it."""
+    """Several views as one, with common hidden surfaces."""
     pieces, looks = list(view.pieces), list(view.looks)
     for other in others:
         pieces += [piece._replace(number=piece.number + len(looks)) for piece in other.pieces]
@@ -41,7 +41,7 @@ def merge_views(view: View, others: Iterable[View]) -> View:
 
 # --- a run ----------------------------------------------------------------------------------------
 def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
-    """A picture of a motion, as `Trajectory.picture` says."""
+    """A picture of a motion; see `Trajectory.picture`."""
     if not isinstance(ghosts, int) or ghosts < 0:
         raise PartError(f"picture: ghosts is {ghosts!r}, but must be a number of poses, 0 or more.")
     scenes = Scenes.of(run)
@@ -60,7 +60,7 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
 
 # --- motions around a state of rest ---------------------------------------------------------------
 def displace(state: State, shape: Floats, reach: float) -> State:
-    """A state with every body moved along a motion (n, 6), as far as `reach` times its length."""
+    """A state with every body moved along a motion (n, 6), by `reach` times its length."""
     move = reach * np.real(shape)
     angle = np.linalg.norm(angular_of(move), axis=1, keepdims=True)
     turn = np.concatenate(
@@ -77,8 +77,8 @@ def displace(state: State, shape: Floats, reach: float) -> State:
 
 
 def reach_of(mode: Mode, size: float) -> float:
-    """By how much the shape of a motion is multiplied, so that the surface of bodies moves by SWAY
-    of their size."""
+    """The factor of the shape of a motion for which the surface of bodies moves by SWAY times their
+    size."""
     moved = np.linalg.norm(linear_of(mode.shape), axis=1) + 0.5 * size * np.linalg.norm(
         angular_of(mode.shape), axis=1
     )
@@ -86,7 +86,7 @@ def reach_of(mode: Mode, size: float) -> float:
 
 
 def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:
-    """Every motion with its figures and what moves, those that nothing sees last."""
+    """Every motion with its figures and the moving bodies, neutral ones last."""
     out = []
     for mode in e.modes:
         s = mode.eigenvalue
@@ -107,7 +107,7 @@ def _moving(mode: Mode) -> str:
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
-    """A picture of the motions around a state of rest, as `Equilibrium.picture` says."""
+    """A picture of the motions around a state of rest; see `Equilibrium.picture`."""
     if e.system is None:
         raise PartError("picture: this equilibrium belongs to no system.")
     stage, motions = Stage(e.system), motions_of(e)
@@ -123,14 +123,14 @@ def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
 
 
 def add_ghosts(solid: View, stage: Stage, state: State, mode: Mode, eye: Sequence[float]) -> View:
-    """A state of rest as it is seen, with ghosts of both ends of a motion around it."""
+    """The view of a state of rest, with ghosts of both ends of a motion."""
     reach = reach_of(mode, stage.size)
     sides = [stage.at(displace(state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
     return merge_views(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
 
 
 def draw_row(views: Sequence[View], titles: Sequence[str], eye: Sequence[float]) -> Any:
-    """A figure with a picture of each view, all to one scale; within `style`."""
+    """A figure with a picture of each view, all at one scale; within `style`."""
     box = stills.room([piece for view in views for piece in view.pieces], eye)
     rows, columns = -(-len(views) // ROW), min(len(views), ROW)
     figure = blank(MOTION_WIDTH * columns, MOTION_HEIGHT * rows + 0.5, "constrained")

@@ -1,4 +1,4 @@
-"""How far a run has come: one line on the terminal, for runs that last."""
+"""The progress of a run: one line on the terminal, for long runs."""
 
 from __future__ import annotations
 
@@ -15,17 +15,17 @@ from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
 T = TypeVar("T")
-#: A run that is shorter than this [s] shows nothing; then the line is drawn again no sooner than
-#: this [s].
+#: A run that is shorter than this [s] shows nothing; then the line is redrawn at intervals of at
+#: least the second time [s].
 PATIENCE, PAUSE = 2.0, 0.1
-#: What a line says of the time that a run has reached, and of motions that were run again.
+#: Formats for the time that a run has reached, and for the number of motions that were recomputed.
 TIME, MOTIONS = "t = {t:.4g} of {end:.4g} s", "motion {t:.0f} of {end:.0f}"
 #: Characters of the bar itself.
 WIDTH = 24
 
 
 def duration(seconds: float) -> str:
-    """A time as one says it: "8 s", "3 min 20 s", "2 h 5 min"."""
+    """A time in words: "8 s", "3 min 20 s", "2 h 5 min"."""
     whole = round(seconds)
     if whole < 60:
         return f"{whole} s"
@@ -37,8 +37,8 @@ def duration(seconds: float) -> str:
 def line(
     start: float, t: float, end: float, left: float | None, columns: int, words: str = TIME
 ) -> str:
-    """The line at time t of a run from start to end [s], when `left` seconds of waiting remain, if
-    one knows."""
+    """The line at time t of a run from start to end [s], with the remaining waiting time `left`
+    [s], if it is known."""
     done = min(1.0, max(0.0, (t - start) / (end - start))) if end > start else 1.0
     filled = int(done * WIDTH)
     bar = "#" * filled + "." * (WIDTH - filled)
@@ -49,8 +49,8 @@ def line(
 
 
 class Bar:
-    """The line of one run, and when it was drawn; the time left follows from the pace since the
-    first call."""
+    """The line of one run, and when it was drawn; the remaining time is estimated from the rate
+    since the first call."""
 
     def __init__(
         self, start: float, end: float, out: TextIO, clock: Callable[[], float] = time.monotonic
@@ -63,7 +63,7 @@ class Bar:
 
     def __call__(self, t: float) -> None:
         now = self.clock()
-        if self.first is None:  # before it, kernels may have been compiled
+        if self.first is None:  # before, kernels may have been compiled
             self.first = t, now
         if now >= self.due:
             self.due = now + PAUSE
@@ -75,21 +75,21 @@ class Bar:
         return (now - begun) * (self.end - t) / (t - t0) if t > t0 else None
 
     def show(self, text: str) -> None:
-        """Over what stood there; a terminal that has gone away stops no run."""
+        """Overwrite the line; a terminal that has been closed does not stop a run."""
         with contextlib.suppress(OSError, ValueError):
             self.out.write("\r" + text.ljust(self.length))
             self.out.flush()
         self.length = len(text)
 
     def clear(self) -> None:
-        """Leave the line empty, as it was before."""
+        """Clear the line."""
         if self.length:
             self.show("")
             self.show("")
 
 
 def line_of_exploring(count: Count, seconds: float, columns: int) -> str:
-    """How far an exploration has come after some time."""
+    """The line for the progress of an exploration after some time."""
     pace = f", {count.runs / seconds:.3g} runs/s" if seconds > 0.0 and count.runs else ""
     words = (
         f"{count.nodes} nodes, {count.waiting} waiting, {count.edges} edges, {count.rejected} "
@@ -100,7 +100,7 @@ def line_of_exploring(count: Count, seconds: float, columns: int) -> str:
 
 @contextlib.contextmanager
 def show_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
-    """What an exploration calls now and then, for what a user gave as progress=."""
+    """A function that an exploration calls now and then, for a user's argument progress=."""
     if callable(progress):
         yield progress
     elif progress is None and sys.stderr is not None and sys.stderr.isatty():
@@ -126,7 +126,7 @@ def show_exploring(progress: Exploring) -> Iterator[Callable[[Count], None]]:
 
 
 def count_items(items: Iterable[T], total: int) -> Iterator[T]:
-    """Motions, one after the other, and a line on a terminal that says how many there were."""
+    """Iterate over motions, with a line on a terminal that shows their number."""
     bar = (
         Bar(0.0, float(total), sys.stderr)
         if sys.stderr is not None and sys.stderr.isatty()
@@ -144,7 +144,8 @@ def count_items(items: Iterable[T], total: int) -> Iterator[T]:
 def show_run(
     progress: Progress, start: float, end: float
 ) -> contextlib.AbstractContextManager[Callable[[float], None] | None]:
-    """What a run from start to end [s] calls now and then, for what a user gave as progress=."""
+    """A function that a run from start to end [s] calls now and then, for a user's argument
+    progress=."""
     if callable(progress):
         return contextlib.nullcontext(progress)
     if progress is None and sys.stderr is not None and sys.stderr.isatty():
@@ -160,7 +161,7 @@ def show_run(
 
 @contextlib.contextmanager
 def show_bar(bar: Bar) -> Iterator[Bar]:
-    """A bar that is wiped out at the end of the block."""
+    """A bar that is cleared at the end of the block."""
     try:
         yield bar
     finally:
@@ -169,8 +170,8 @@ def show_bar(bar: Bar) -> Iterator[Bar]:
 
 @contextlib.contextmanager
 def show_runs(progress: Progress, total: int) -> Iterator[Callable[[float], None]]:
-    """What many runs call now and then with how many are done, for what a user gave as
-    progress=."""
+    """A function that many runs call now and then with the number that are done, for a user's
+    argument progress=."""
     with show_run(progress, 0.0, float(total)) as tell:
         if isinstance(tell, Bar):
             tell.words = MOTIONS

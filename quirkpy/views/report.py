@@ -1,5 +1,4 @@
-"""One HTML file that shows a run or a study: it needs no network, no server and nothing beside
-it."""
+"""One HTML file that shows a run or a study: it needs no network, no server and no other files."""
 
 from __future__ import annotations
 
@@ -32,16 +31,16 @@ from quirkpy.views.solids import SHARP, Surface, mesh_of
 from quirkpy.views.stage import Stage
 from quirkpy.views.stills import colour_of
 
-#: Poses in a page miss by this share of the largest body, and turns by this angle [rad].
+#: Allowed errors of poses in a page, as a share of the largest body, and of angles [rad].
 LENGTH, ANGLE = 4e-3, 4e-3
-#: Keyframes of one motion at most; where that is too few, they miss by more, and the page says by
-#: how much.
+#: Largest number of keyframes of one motion; where that is not enough, errors are larger, and the
+#: page states them.
 MOST = 3000
-#: No ledger beside that of a plain run.
+#: A plain run has no further ledger.
 NOTHING_ELSE: Mapping[str, Floats] = {}
-#: Events of a run that are listed.
+#: Largest number of events of a run that are listed.
 EVENTS = 200
-#: What the page is made of, in this order.
+#: The sources of the page, in this order.
 SCRIPTS = (
     "motion.js",
     "canvas.js",
@@ -56,14 +55,14 @@ SCRIPTS = (
     "run.js",
     "begin.js",
 )
-#: Names that every browser reads as colours.
+#: Colour names that every browser knows.
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
 
 # --- what is shown --------------------------------------------------------------------------------
 def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
-    """Bodies and their meshes; a moving one with its row, a fixed one with its place; and what lies
-    on them."""
+    """Bodies and their meshes; a moving one with its row, a fixed one with its pose; and the
+    emblems on them."""
     meshes: dict[Any, int] = {}
     bodies = []
     for number, body in enumerate(Stage(system).bodies):
@@ -87,7 +86,18 @@ def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
             }
             for emblem in emblems
         ],
+        "ties": ties_of(system),
     }  # fmt: skip
+
+
+def ties_of(system: System) -> list[list[Any]]:
+    """Both ends of every spring, rope and bar: the row of a body, None for what is fixed, and a
+    point in its axes, from its mass centre [m]."""
+    t = system.tables
+    rows = [None if row == len(t.bodies) else int(row) for row in t.site_body]
+    tied = list(Stage(system).tied())
+    points = round_numbers(t.site_point) if tied else []
+    return [[[rows[s], points[s]] for s in one.sites] for one in tied]
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:
@@ -118,8 +128,7 @@ def sharp_edges(mesh: Surface) -> Ints:
 
 
 def colour_text(body: Body, row: int | None) -> str:
-    """The colour of a body as a page writes it; one that a page might not know gives way to one of
-    ours."""
+    """The colour of a body in a page; one that a browser might not know is replaced."""
     number = 0 if row is None else 1 + row
     given = colour_of(body, number)
     if not isinstance(given, str):
@@ -132,12 +141,12 @@ def colour_text(body: Body, row: int | None) -> str:
 
 
 def reach_of(shape: Shape | None) -> float:
-    """How far from the mass centre a shape goes [m]."""
+    """The largest distance of a shape from the mass centre [m]."""
     return float(np.linalg.norm(mesh_of(shape).points, axis=1).max())
 
 
 def tolerances_of(parts: Iterable[Any]) -> tuple[float, float]:
-    """How far poses may miss in a page: [m], [rad]."""
+    """Allowed errors of poses in a page: [m], [rad]."""
     return LENGTH * max(
         (reach_of(part.shape) for part in parts if isinstance(part, Body)), default=1.0
     ), ANGLE
@@ -149,7 +158,7 @@ def motion_of(
     most: int = MOST,
     ledger: Mapping[str, Floats] = NOTHING_ELSE,
 ) -> dict[str, Any]:
-    """A motion as the page keeps it, with energies [J], more of them from a ledger, and the
+    """A motion in the form of the page, with energies [J], those of a further ledger, and the
     coordinates of joints."""
     curves = {"kinetic": frames.kinetic, "potential": frames.potential}
     given = {"put in by loads": frames.work, "taken out by dampers": frames.dissipated, **ledger}
@@ -159,7 +168,7 @@ def motion_of(
 
 
 def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
-    """All that the page of a run shows."""
+    """All data of the page of a run."""
     system = run.system
     return bodies_of(system, emblems_of_run(system)) | {
         "kind": "run", "title": "A run of " + join_names(system.parts),
@@ -186,11 +195,11 @@ def list_events(run: Trajectory) -> list[dict[str, Any]]:
 
 
 def switching_of(run: Trajectory, frames: Frames) -> dict[str, Floats]:
-    """What joints have taken as they took hold, and switches have put in, at every frame [J]
+    """The energy lost as joints became active, and the work of switching, at every frame [J]
     (k,)."""
     later = (
         np.searchsorted(frames.t, frames.t, side="right") - 1 - np.arange(len(frames.t))
-    )  # at the same time
+    )  # at one time
     rows = np.searchsorted(run.t, frames.t, side="right") - 1 - later
     more = {"taken by joints": run.lost[rows]}
     if isinstance(run, JoinedTrajectory):
@@ -205,7 +214,7 @@ def join_names(parts: Iterable[Any], most: int = 6) -> str:
 
 
 def round_numbers(array: Floats, digits: int = 6) -> Any:
-    """Numbers with so many digits, as lists."""
+    """Numbers rounded to some digits, as lists."""
     return [
         [float(f"{x:.{digits}g}") for x in row]
         for row in np.asarray(array, dtype=float).reshape(len(array), -1)
@@ -214,7 +223,7 @@ def round_numbers(array: Floats, digits: int = 6) -> Any:
 
 # --- the file -------------------------------------------------------------------------------------
 def check(path: Any, side: Any = None) -> None:
-    """Refuse, before any work is done, what cannot be written in the end."""
+    """Refuse, before any work is done, files that could not be written."""
     page_file = path_of(path, "report")
     if page_file.suffix not in (".html", ".htm"):
         raise PartError(f"report: {page_file.name!r} must end in .html, for it is a page.")
@@ -230,14 +239,14 @@ def check(path: Any, side: Any = None) -> None:
 
 
 def side_file(path: Any, side: Any) -> str | None:
-    """What the page calls the file beside it."""
+    """The name of the side file in the page."""
     if side is None:
         return None
     return Path(os.path.relpath(Path(side).resolve(), Path(path).resolve().parent)).as_posix()
 
 
 def save(path: Any, data: dict[str, Any], words: str) -> None:
-    """Write a page; words: the same for who reads without scripts."""
+    """Write a page; words: a text version for readers without scripts."""
     check(path)
     write_text(path, page(data, words), "report")
 
@@ -256,7 +265,7 @@ def page(data: dict[str, Any], words: str) -> str:
 
 
 def as_script(data: Any) -> str:
-    """JSON that may stand within a page: nothing in it can end a script or begin a comment."""
+    """JSON that may be embedded in a page: it contains no end of a script and no comment."""
     text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")

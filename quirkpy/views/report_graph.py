@@ -1,5 +1,5 @@
-"""What the page of a study shows: its graph, the shapes, what moves between them, and why it rests
-there."""
+"""The data of the page of a study: its graph, the shapes, the motions between them, and the reasons
+of their stability."""
 
 from __future__ import annotations
 
@@ -37,17 +37,17 @@ from quirkpy.views.report import (
 
 #: Frames of edges by number, one of each outcome.
 Motions: TypeAlias = Iterable[tuple[int, Sequence[Frames | None]]]
-#: Words that come again and again, with their numbers, by kind.
+#: Repeated strings with their numbers, by kind.
 Words: TypeAlias = dict[str, dict[str, int]]
-#: Bytes that a page holds at most; motions that would not fit go into the side file.
+#: Largest size of a page [bytes]; motions that do not fit go into the side file.
 WHOLE = 7_900_000
-#: Keyframes of the motion of an edge at most.
+#: Largest number of keyframes of the motion of an edge.
 MOST = 250
-#: Motions around a shape that are shown, the slowest first.
+#: Largest number of motions around a shape that are shown, the slowest first.
 MODES = 12
-#: Lines that are said of each kind of what a study assumes.
+#: Largest number of lines for each kind of assumptions of a study.
 ASSUMED = 100
-#: Kinds of outcomes whose motion belongs into the page itself.
+#: Kinds of outcomes whose motion is stored in the page itself.
 SHOWN = ("moved", "ambiguous")
 
 
@@ -55,9 +55,9 @@ def graph_page(
     graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium], motions: Motions,
     words: str = "", side: str | None = None,
 ) -> tuple[dict[str, Any], dict[str, Any]]:  # fmt: skip
-    """All that the page of a study shows, and what goes beside it; rests: of nodes, by key;
-    motions: of edges, by their number, one for each outcome; words: the same for who reads without
-    scripts; side: the name of the file beside the page, if there shall be one."""
+    """All data of the page of a study, and of its side file; rests: of nodes, by key; motions: of
+    edges, by their number, one for each outcome; words: a text version for readers without scripts;
+    side: the name of the file beside the page, if there is to be one."""
     study = graph.study
     tables: Words = {"pairs": {}, "options": {}, "reasons": {}, "potentials": {}}
     for potential in study.potentials:
@@ -78,7 +78,7 @@ def graph_page(
 
 
 def assumptions_of(study: Scope) -> list[tuple[str, list[str]]]:
-    """What a study takes for granted, each kind of it with its parts as they print."""
+    """The assumptions of a study, each kind with its parts in their printed form."""
     parts = study.system.parts
     bodies = [repr(part) for part in parts if isinstance(part, Body)]
     others = [repr(part) for part in parts if not isinstance(part, Body)]
@@ -98,7 +98,7 @@ def assumptions_of(study: Scope) -> list[tuple[str, list[str]]]:
 
 
 def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> list[dict[str, Any]]:
-    """Every shape: where it stands in the picture, what one sees of it, and why it rests."""
+    """Every shape: its position in the picture, its drawing, and the reason of its stability."""
     views = {key: patches_of(graph, node) for key, node in graph.nodes.items()}
     every = [np.concatenate([patch.corners for patch in patches]) for patches in views.values()]
     metre = 2.0 / max(float(np.ptp(corners, axis=0).max()) for corners in every)
@@ -122,14 +122,14 @@ def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> l
 
 
 def place_shapes(graph: ReconfigurationGraph) -> Floats:
-    """Centres of shapes (n, 2): as in the picture, but for words, which find less room in a page:
-    closer together."""
+    """Centres of shapes (n, 2): as in the picture, but closer together, as a page has less space
+    for labels."""
     places = places_of(graph, list(graph.nodes))
     return spread_out(places, CLOSE) if ON_A_CIRCLE < len(places) <= FEW else places
 
 
 def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
-    """A node as a page shows it, with what the graph says of it."""
+    """A node in a page, with its data in the graph."""
     pairs = graph.study.pairs
     return {
         "key": node.key,
@@ -147,7 +147,7 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
 
 
 def rest_of(found: Equilibrium) -> dict[str, Any]:
-    """Why a shape rests: motions around it, and what pulls on each body."""
+    """The reason why a shape is at rest: motions around it, and the forces on each body."""
     rows = force_lines(found)
     nothing = SHOWN_ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
     return {
@@ -175,7 +175,7 @@ def mode_of(mode: Mode) -> dict[str, Any]:
 
 
 def edge_of(edge: Edge, keys: Mapping[str, int], tables: Words) -> dict[str, Any]:
-    """A choice and what came of it, with numbers for words that come again."""
+    """A choice and its outcomes, with numbers for repeated strings."""
     pairs, options = tables["pairs"], tables["options"]
     joints = [
         number
@@ -195,8 +195,8 @@ def edge_of(edge: Edge, keys: Mapping[str, int], tables: Words) -> dict[str, Any
 def outcome_of(
     outcome: Outcome, kind: str, keys: Mapping[str, int], tables: Words
 ) -> dict[str, Any]:
-    """What one run came to, in six digits; what goes without saying is left out: the kind of the
-    edge, no target, and what is as it is by default."""
+    """The result of one run, with six digits; defaults are omitted: the kind of the edge, no
+    target, default values."""
     usual = Outcome._field_defaults | {"kind": kind, "target": None}
     said = {
         name: brief(value)
@@ -209,7 +209,7 @@ def outcome_of(
 
 
 def brief(value: Any) -> Any:
-    """A value in which floats have six digits."""
+    """A value with floats rounded to six digits."""
     if isinstance(value, (list, tuple)):
         return [brief(item) for item in value]
     return float(f"{value:.6g}") if isinstance(value, float) else value
@@ -220,8 +220,8 @@ def _number(words: dict[str, int], word: str) -> int:
 
 
 def costs_of(graph: ReconfigurationGraph) -> dict[str, list[Any]]:
-    """The numbers of the edges that may be steps of a plan, "of", and what each costs after what
-    its source was first reached with, by word; None: not known."""
+    """The numbers of the edges that may be steps of a plan, "of", and the costs of each after the
+    first arrival at its source, by word; None: not known."""
     mine = usable(graph)
     prices = {
         word: [float(price_of(graph.study, word, edge, edge.outcomes[0])) for _, edge in mine]
@@ -235,8 +235,8 @@ def costs_of(graph: ReconfigurationGraph) -> dict[str, list[Any]]:
 
 
 def energies_of(graph: ReconfigurationGraph) -> list[list[float | None]]:
-    """Of the same edges: what is supplied while they move, and the potential energy stored once the
-    selection is made and at the end [J]."""
+    """For the same edges: the energy supplied during the motion, and the potential energy stored
+    once the selection is made and at the end [J]."""
     outcomes = (edge.outcomes[0] for _, edge in usable(graph))
     return [[supply_in_motion(o), o.start_energy, o.end_energy] for o in outcomes]
 
@@ -250,8 +250,8 @@ def usable(graph: ReconfigurationGraph) -> list[tuple[int, Edge]]:
 def share_out(
     graph: ReconfigurationGraph, motions: Motions, both: bool, room: int
 ) -> tuple[dict[str, Any], dict[str, Any]]:
-    """Motions that stand in the page, which has so much room for them [bytes], and those beside it,
-    for they lead nowhere or are too many; both: whether anything is to stand beside it."""
+    """Motions stored in the page, within its remaining space [bytes], and those in the side file:
+    without a target, or too many; both: whether there is a side file."""
     tolerances = tolerances_of(graph.study.system.parts)
     inside: dict[str, Any] = {}
     beside: dict[str, Any] = {}
@@ -270,6 +270,5 @@ def share_out(
 
 
 def save_side_file(path: Any, beside: Mapping[str, Any]) -> None:
-    """Write the side file: a script, since a page that was opened from a disk may read nothing
-    else."""
+    """Write the side file: a script, since a page opened from a disk may read nothing else."""
     write_text(path, f"quirkpyBeside({as_script(dict(beside))});\n", "report")

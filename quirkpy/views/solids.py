@@ -15,11 +15,11 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.views.hidden import EDGE_ON, Piece, normals_of, sort_by_depth
 
-#: One looks along z where the cosine is within this of 1 or -1 [1].
+#: The view is along z where the cosine is within this of 1 or -1 [1].
 VERTICAL = 1e-9
-#: Towards the eye, and towards the light.
+#: Directions to the viewer, and to the light.
 EYE, LIGHT = (0.45, -0.75, 0.8), (0.2, -0.55, 0.95)
-#: Corners of what is round, and the radius [m] of a body that has no shape of ours.
+#: Number of corners of round shapes, and the radius [m] of a body without a known shape.
 ROUND, POINT = 36, 0.02
 #: An edge is drawn where the surface bends by more than this [rad].
 SHARP = 0.5
@@ -27,8 +27,8 @@ STILL = np.array((1.0, 0.0, 0.0, 0.0))
 
 
 class Solid(NamedTuple):
-    """A body to be seen: its shape, position [m], orientation (w x y z), and a number by which it
-    is coloured."""
+    """A visible body: its shape, position [m], orientation (w x y z), and the number of its
+    colour."""
 
     shape: Shape | None
     r: Floats
@@ -37,8 +37,8 @@ class Solid(NamedTuple):
 
 
 class Patch(NamedTuple):
-    """A flat patch: of which solid, its corners (k, 2) [m] on the picture, how bright it is from 0
-    to 1, and which of the edges from corner to corner are edges of the solid (k,)."""
+    """A flat patch: the number of its solid, its corners (k, 2) [m] in the picture, its brightness
+    from 0 to 1, and which of the edges from corner to corner are edges of the solid (k,)."""
 
     number: int
     corners: Floats
@@ -55,7 +55,8 @@ class Surface(NamedTuple):
 
 
 def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
-    """Towards the eye (3,); and to the right and upwards on the picture, as columns (3, 2)."""
+    """The direction to the viewer (3,); and the right and upward directions of the picture, as
+    columns (3, 2)."""
     try:
         towards = np.array(direction(eye))
     except (TypeError, ValueError) as error:
@@ -69,7 +70,7 @@ def across(eye: Sequence[float] = EYE) -> tuple[Floats, Floats]:
 
 
 def visible_patches(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list[Patch]:
-    """The patches that face the eye, in an order in which none is hidden by one before it."""
+    """The patches that face the viewer, ordered such that none is hidden by one before it."""
     towards, onto = across(eye)
     listed = list(solids)
     pieces = [piece for k, solid in enumerate(listed) for piece in pieces_of(k, solid, towards)]
@@ -82,7 +83,7 @@ def visible_patches(solids: Iterable[Solid], eye: Sequence[float] = EYE) -> list
 
 
 def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
-    """The faces of a solid that face the eye, in N."""
+    """The faces of a solid that face the viewer, in N."""
     polygons = faces(solid.shape, towards, solid.q)
     points = np.concatenate(polygons)
     turned = rotate(np.broadcast_to(solid.q, (len(points), 4)), points)
@@ -90,7 +91,7 @@ def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
     facing = (normals_of(np.split(turned, ends)) @ towards > EDGE_ON).tolist()
     placed = np.split(turned + solid.r, ends)
     edges = [(True,) * len(corners) for corners in placed]
-    # Its side is round: of the strips' edges those are seen that end it
+    # The side is round: only the outer edges of its strips are drawn
     if isinstance(solid.shape, Cylinder):
         strips = facing[2:]
         edges[2:] = [
@@ -106,8 +107,8 @@ def pieces_of(number: int, solid: Solid, towards: Floats) -> list[Piece]:
 
 
 def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
-    """Which edges of the triangles of a mesh are seen: where it bends by more than SHARP, or turns
-    from the eye."""
+    """Which edges of the triangles of a mesh are drawn: where the surface bends by more than SHARP,
+    or turns away from the viewer."""
     sides = np.sort(np.stack([shape.corners, np.roll(shape.corners, -1, axis=1)], axis=2), axis=2)
     found, which = np.unique(sides.reshape(-1, 2), axis=0, return_inverse=True)
     which = which.reshape(-1, 3)
@@ -121,12 +122,12 @@ def _edges_of(shape: Mesh, facing: Bools) -> list[tuple[bool, ...]]:
 
 
 def brightness(faces: Sequence[Floats]) -> Floats:
-    """How bright faces are, from 0 to 1 (n,)."""
+    """The brightness of faces, from 0 to 1 (n,)."""
     return np.maximum(0.0, normals_of(faces) @ (np.array(LIGHT) / np.linalg.norm(LIGHT)))
 
 
 def mesh_of(shape: Shape | None) -> Surface:
-    """The surface of a shape as triangles: for painters that turn the view themselves."""
+    """The surface of a shape as triangles, for painters with a variable view."""
     if isinstance(shape, Mesh):
         return Surface(shape.points, shape.corners)
     if not isinstance(shape, (Box, Cylinder)):
@@ -144,7 +145,7 @@ def mesh_of(shape: Shape | None) -> Surface:
 
 
 def _of_sphere(radius: float) -> Surface:
-    """Rings from pole to pole, every ring with as many points."""
+    """Rings from pole to pole, with equal numbers of points."""
     rings, n = ROUND // 2, ROUND
     down = math.pi * np.arange(rings + 1)[:, None] / rings
     around = 2.0 * math.pi * np.arange(n)[None] / n
@@ -156,7 +157,7 @@ def _of_sphere(radius: float) -> Surface:
     a, b = i * n + j, i * n + (j + 1) % n
     c, d = a + n, b + n
     lower = np.stack([a, c, d], axis=-1)[:-1].reshape(-1, 3)  # the last ring is a point
-    upper = np.stack([a, d, b], axis=-1)[1:].reshape(-1, 3)  # and so is the first
+    upper = np.stack([a, d, b], axis=-1)[1:].reshape(-1, 3)  # so is the first
     return Surface(radius * points.reshape(-1, 3), np.concatenate([lower, upper]))
 
 
@@ -171,7 +172,7 @@ def faces(shape: Shape | None, towards: Floats, q: Floats) -> list[Floats]:
     radius = shape.radius if isinstance(shape, Sphere) else POINT
     across = rotate(np.array([q * (1.0, -1.0, -1.0, -1.0)]), towards[None])[
         0
-    ]  # a disc that faces the eye
+    ]  # a disc that faces the viewer
     one = np.cross(across, (1.0, 0.0, 0.0) if abs(across[0]) < 0.9 else (0.0, 1.0, 0.0))
     one /= np.linalg.norm(one)
     return [radius * _circle() @ np.stack([one, np.cross(across, one)])]

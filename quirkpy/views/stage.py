@@ -1,8 +1,9 @@
-"""What there is to see of a system: solids, axes of joints, sensors, springs, forces, all where
-they are in N."""
+"""The visible objects of a system: solids, axes of joints, sensors, springs, forces, with their
+poses in N."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -18,14 +19,14 @@ from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
 
-#: Shares of a usual body: half the axis of a joint, half the side of a sensor, how far it stands
-#: off its face, and the arrow of the largest force.
+#: Sizes as shares of a typical body: half the axis of a joint, half the side of a sensor, its
+#: distance from the face, and the arrow of the largest force.
 AXLE, SENSOR, OFF, ARROW = 0.75, 0.14, 0.01, 0.9
 
 
 class Axle(NamedTuple):
-    """An axis about which a joint lets its second body turn, or along which it slides: its two ends
-    (2, 3) [m]."""
+    """An axis about which a joint lets its second body rotate, or along which it slides: its two
+    ends (2, 3) [m]."""
 
     joint: str
     slides: bool
@@ -42,16 +43,24 @@ class Mark(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A spring, a rope or a bar between two points (2, 3) [m]; of ropes and strings how hard they
-    pull [N]."""
+    """A spring, a rope or a bar between two points (2, 3) [m]; for ropes and strings the tension
+    [N]."""
 
     part: str
     ends: Floats
     tension: float | None = None
 
 
+class Tied(NamedTuple):
+    """What acts between two sites, which are numbers of tables; whether it only pulls."""
+
+    part: str
+    sites: tuple[int, int]
+    rope: bool
+
+
 class Push(NamedTuple):
-    """A force on a body: who exerts it, on whom, where [m], how much (3,) [N]."""
+    """A force on a body: its source, the body, the point [m], the force (3,) [N]."""
 
     source: str
     body: str
@@ -60,8 +69,8 @@ class Push(NamedTuple):
 
 
 class Sight(NamedTuple):
-    """All there is to see at one instant; names belong to the solids, moving bodies first, the
-    ground left out."""
+    """The visible objects at one instant; names belong to the solids, moving bodies first, without
+    the ground."""
 
     t: float
     names: tuple[str, ...]
@@ -73,9 +82,9 @@ class Sight(NamedTuple):
 
 
 class Stage:
-    """What of a system can be seen, found once; `at` says where it is in a state.
+    """The visible objects of a system, found once; `at` gives their poses in a state.
 
-    bodies: the moving ones, then the fixed ones; size: the largest extent of a usual body [m].
+    bodies: the moving ones, then the fixed ones; size: the largest extent of a typical body [m].
     """
 
     def __init__(self, system: System) -> None:
@@ -89,7 +98,7 @@ class Stage:
         self.size = float(np.median(shaped or extents))
 
     def at(self, state: State, forces: bool = False) -> Sight:
-        """Everything where it is; forces are asked for, since they take longest."""
+        """All objects in their poses; forces only on request, since they take longest."""
         sites = self.system.instant(state).sites
         points, axes = sites.position, sites.axes.transpose(0, 2, 1)  # a row per axis
         pushes = self._pushes(state) if forces and self.tables.bodies else ()
@@ -114,7 +123,7 @@ class Stage:
         )
 
     def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
-        """Of every joint that acts; not of balls, which turn about any axis."""
+        """The axes of all active joints except ball joints."""
         t, half, out = self.tables, AXLE * self.size, []
         for j in self.system.selection.joints:
             mine = range(t.joint_freedom[j], t.joint_freedom[j + 1])
@@ -138,24 +147,30 @@ class Stage:
         return tuple(out)
 
     def _ties(self, points: Floats, state: State) -> tuple[Tie, ...]:
+        return tuple(
+            Tie(
+                two.part,
+                points[list(two.sites)],
+                self._tension(two.part, state) if two.rope else None,
+            )
+            for two in self.tied()
+        )
+
+    def tied(self) -> Iterator[Tied]:
+        """What acts between two points: springs, ropes and bars."""
         t, chosen = self.tables, self.system.selection
-        out = []
         for f in chosen.forces:
-            tension = None
             for e in range(t.force_element[f], t.force_element[f + 1]):
                 if t.element_kind[e] in (PAIR, STRETCH):
-                    if t.element_numbers[e, IS_ROPE] != 0.0:
-                        tension = self._tension(t.force_names[f], state)
-                    ends = points[[t.element_site1[e], t.element_site2[e]]]
-                    out.append(Tie(t.force_names[f], ends, tension))
+                    sites = int(t.element_site1[e]), int(t.element_site2[e])
+                    yield Tied(t.force_names[f], sites, bool(t.element_numbers[e, IS_ROPE] != 0.0))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
             if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:
-                out.append(Tie(t.joint_names[j], points[[t.joint_site1[j], t.joint_site2[j]]]))
-        return tuple(out)
+                yield Tied(t.joint_names[j], (int(t.joint_site1[j]), int(t.joint_site2[j])), False)
 
     def _tension(self, name: str, state: State) -> float:
-        """How hard a rope pulls [N]."""
+        """The tension of a rope [N]."""
         measure = measure_of("picture", self.tables, f"{name}.tension")
         return float(value_at(measure, self.system.instant(state)))
 

@@ -1,4 +1,4 @@
-"""The painter of what there is to see: every piece after those that it hides."""
+"""Painting of visible objects: every piece after those that it hides."""
 
 from __future__ import annotations
 
@@ -20,33 +20,34 @@ from quirkpy.views.hidden import EDGE_ON, Piece, sort_by_depth
 from quirkpy.views.solids import EYE, LIGHT, Solid, across, brightness, pieces_of
 from quirkpy.views.stage import ARROW, Sight, Stage, Tie
 
-#: An arrow points at the eye where the sine of the angle to the view is below this [1].
+#: An arrow points at the viewer where the sine of its angle to the view is below this [1].
 AT_THE_EYE = 1e-6
-#: A round length may exceed its bound by this share, which is rounding [1].
+#: A round length may exceed its bound by this share, by rounding [1].
 ROUND_LENGTH = 1e-12
-#: A fixed body, then the moving ones in turn.
+#: Colours of fixed bodies, then of the moving ones in turn.
 COLOURS = ("#b4b9c0", "#e6bd7a", "#86aed6", "#94c9a0", "#dd9a92", "#b7a3d0", "#c9b99b")
-#: Of axes of joints, sensors, springs, forces and traces.
+#: Colours of axes of joints, sensors, springs, forces and traces.
 AXLES, SENSORS, TIES, PUSHES, TRACES = LINES[1], LINES[3], PALE, LINES[0], LINES[2]
 #: Dashes of a rope that is slack.
 SLACK = (0, (3, 2))
-#: How arrows of forces shine through what hides them: most begin within a body.
+#: Dashes of the hidden parts of arrows of forces, most of which begin within a body.
 DOTTED = (0, (1, 1.6))
-#: Discs that make a ball look round, each this much smaller and lighter than the one before.
+#: Number of discs that give a ball a round appearance, and the changes of size and lightness from
+#: each to the next.
 DISCS, SMALLER, LIGHTER = 6, 0.83, 0.12
-#: No colour at all.
+#: Transparent.
 CLEAR = (0.0, 0.0, 0.0, 0.0)
-#: Half the width of the head of an arrow, as a share of its length; and inches: width and height of
-#: a picture, letters.
+#: Half the width of the head of an arrow, as a share of its length; width and height of a picture
+#: [inches].
 HEAD, PICTURE_WIDTH, PICTURE_HEIGHT = 0.3, 6.0, 4.5
-#: Pieces of which the picture is exact; more of them are painted dot by dot.
+#: Largest number of pieces painted exactly; more are painted pixel by pixel.
 EXACT = 2000
-#: Names of more bodies than this are left out.
+#: With more bodies than this names are omitted.
 MOST_NAMES = 14
 
 
 class Look(NamedTuple):
-    """How a piece is painted: colour of its inside, of its edges, their width [points] and
+    """The style of a piece: colour of its interior, of its edges, their width [points] and
     dashes."""
 
     face: Any
@@ -56,7 +57,7 @@ class Look(NamedTuple):
 
 
 class Stroke(NamedTuple):
-    """A path of matplotlib, the colour inside it and that of its edge, width [points] and
+    """A path of matplotlib, the colours of its interior and of its edge, width [points] and
     dashes."""
 
     path: Any
@@ -67,8 +68,8 @@ class Stroke(NamedTuple):
 
 
 class View(NamedTuple):
-    """Pieces with their looks, the force that an arrow of full length stands for [N], and pieces
-    over all others."""
+    """Pieces with their styles, the force of an arrow of full length [N], and pieces drawn over all
+    others."""
 
     pieces: list[Piece]
     looks: list[Look]
@@ -76,14 +77,14 @@ class View(NamedTuple):
     over: tuple[Piece, ...] = ()
 
     def add(self, found: Iterable[Piece], look: Look) -> None:
-        """More pieces, which all look alike."""
+        """Add pieces of equal style."""
         self.pieces.extend(piece._replace(number=len(self.looks)) for piece in found)
         self.looks.append(look)
 
 
 # --- pieces ---------------------------------------------------------------------------------------
 def colour_of(body: Body, number: int) -> Any:
-    """The colour of a body: its own, or one in turn."""
+    """The colour of a body: its own, or the next default."""
     return (
         body.color
         if body.color is not None
@@ -98,7 +99,7 @@ def view_of(
     largest: float | None = None,
     faint: bool = False,
 ) -> View:
-    """All pieces of a sight.  faint: moving solids alone, as ghosts."""
+    """All pieces of a sight. faint: moving solids only, as ghosts."""
     towards, _ = across(eye)
     view = View([], [], 0.0)
     for solid, body in zip(sight.solids, stage.bodies, strict=True):
@@ -114,7 +115,7 @@ def view_of(
 
 
 def add_solid(view: View, solid: Solid, body: Body, towards: Floats, faint: bool) -> None:
-    """What one sees of a solid, lit; a round one with discs that make it look so."""
+    """The visible surface of a solid with lighting; a ball with discs for a round appearance."""
     from matplotlib.colors import to_rgb
 
     colour = np.array(to_rgb(colour_of(body, solid.number)))
@@ -130,7 +131,7 @@ def add_solid(view: View, solid: Solid, body: Body, towards: Floats, faint: bool
 
 
 def add_lines(view: View, sight: Sight, towards: Floats) -> None:
-    """Axes of joints, sensors that look at the eye, and springs."""
+    """Axes of joints, sensors that face the viewer, and springs."""
     from matplotlib.colors import to_rgb
 
     for axle in sight.axles:
@@ -146,8 +147,8 @@ def add_lines(view: View, sight: Sight, towards: Floats) -> None:
 
 
 def look_of(tie: Tie, largest: float) -> Look:
-    """A rope in fuller colour and wider the harder it pulls, next to the largest tension [N], and
-    dashed where it is slack; else a plain line."""
+    """A rope in stronger colour and wider with increasing tension, relative to the largest [N], and
+    dashed where it is slack; otherwise a plain line."""
     from matplotlib.colors import to_rgb
 
     if tie.tension is None:
@@ -162,8 +163,8 @@ def look_of(tie: Tie, largest: float) -> Look:
 def add_pushes(
     view: View, sight: Sight, towards: Floats, size: float, largest: float
 ) -> list[Piece]:
-    """Arrows of forces, the largest force [N] as long as ARROW of the size [m]; the pieces of them
-    that shine through what hides them."""
+    """Arrows of forces, the largest force [N] with the length ARROW times the size [m]; their
+    hidden parts shine through."""
     from matplotlib.colors import to_rgb
 
     over: list[Piece] = []
@@ -179,7 +180,7 @@ def add_pushes(
 
 
 def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, float]]:
-    """Ever smaller discs within that of a ball, nearer and nearer to where the light falls."""
+    """Successively smaller discs within that of a ball, shifted towards the light."""
     light = np.array(LIGHT) / np.linalg.norm(LIGHT)
     aside = light - (light @ towards) * towards
     radius = float(np.linalg.norm(piece.corners[0] - solid.r))
@@ -194,11 +195,11 @@ def discs_of(piece: Piece, solid: Solid, towards: Floats) -> list[tuple[Piece, f
 
 
 def arrow(foot: Floats, vector: Floats, towards: Floats, size: float) -> list[Piece]:
-    """A line, and a head whose flat side faces the eye."""
+    """A line, and a head whose flat side faces the viewer."""
     length = float(np.linalg.norm(vector))
     along, head = vector / length, min(0.14 * size, 0.45 * length)
     side = np.cross(along, towards)
-    if np.linalg.norm(side) < AT_THE_EYE:  # it points at the eye
+    if np.linalg.norm(side) < AT_THE_EYE:  # it points at the viewer
         side = np.cross(along, (1.0, 0.0, 0.0) if abs(along[0]) < 0.9 else (0.0, 1.0, 0.0))
     side *= 1.4 * HEAD * head / np.linalg.norm(side)
     tip, base = foot + vector, foot + (length - head) * along
@@ -209,7 +210,7 @@ def arrow(foot: Floats, vector: Floats, towards: Floats, size: float) -> list[Pi
 
 
 def trace(points: Floats) -> list[Piece]:
-    """A way (k, 3) as short lines."""
+    """A path (k, 3) as short lines."""
     return [
         Piece.whole(0, np.array(pair))
         for pair in itertools.pairwise(points)
@@ -219,7 +220,7 @@ def trace(points: Floats) -> list[Piece]:
 
 # --- painting -------------------------------------------------------------------------------------
 def add_view(axes: Any, view: View, eye: Sequence[float]) -> tuple[Any, ...]:
-    """Paint a view on prepared axes: exactly where its pieces are few, else dot by dot."""
+    """Paint a view on prepared axes: exactly if its pieces are few, otherwise pixel by pixel."""
     if len(view.pieces) <= EXACT:
         return (axes.add_collection(collection(view, eye)),)
     from matplotlib.image import AxesImage
@@ -234,7 +235,7 @@ def add_view(axes: Any, view: View, eye: Sequence[float]) -> tuple[Any, ...]:
 
 
 def ink_of(looks: Sequence[Look]) -> Ink:
-    """Looks as numbers; what is none covers nothing."""
+    """Styles as numbers; no colour has opacity zero."""
     from matplotlib.colors import to_rgba
 
     faces = [CLEAR if look.face is None else to_rgba(look.face) for look in looks]
@@ -253,8 +254,8 @@ def collection(view: View, eye: Sequence[float]) -> Any:
 
 
 def paint_pieces(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
-    """Flat pieces (k, 2) in their order as one artist: insides, then the edges that are none of a
-    cut."""
+    """Flat pieces (k, 2) in their order as one artist: interiors, then the edges that are not
+    cuts."""
     from matplotlib.collections import PathCollection
 
     strokes = [stroke for part in parts for stroke in strokes_of(*part)]
@@ -270,7 +271,7 @@ def paint_pieces(parts: Iterable[tuple[Floats, Sequence[bool], Look]]) -> Any:
 
 
 def strokes_of(flat: Floats, real: Sequence[bool], look: Look) -> Iterator[Stroke]:
-    """A flat piece (k, 2) as its inside, and its edges as far as they are real."""
+    """A flat piece (k, 2) as its interior, and its real edges."""
     from matplotlib.path import Path
 
     if look.face is not None and len(flat) > 2:
@@ -285,8 +286,7 @@ def strokes_of(flat: Floats, real: Sequence[bool], look: Look) -> Iterator[Strok
 
 
 def room(pieces: Iterable[Piece], eye: Sequence[float], margin: float = 0.08) -> Floats:
-    """Left and low, right and high of all pieces on the picture (2, 2) [m], with some room
-    around."""
+    """Lower left and upper right corner of all pieces on the picture (2, 2) [m], with a margin."""
     _, onto = across(eye)
     points = np.concatenate([piece.corners for piece in pieces]) @ onto
     low, high = points.min(axis=0), points.max(axis=0)
@@ -295,7 +295,7 @@ def room(pieces: Iterable[Piece], eye: Sequence[float], margin: float = 0.08) ->
 
 
 def prepare(axes: Any, box: Floats) -> None:
-    """Axes that show a box as it is, with neither frame nor ticks."""
+    """Axes that show a rectangle at equal scales, with neither frame nor ticks."""
     axes.set_axis_off()
     axes.set_aspect("equal")
     axes.set_xlim(box[0, 0], box[1, 0])
@@ -303,7 +303,7 @@ def prepare(axes: Any, box: Floats) -> None:
 
 
 def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> None:
-    """Where N's axes point, how long a length is, and how large a force."""
+    """The directions of the axes of N, and scales of length and force."""
     _, onto = across(eye)
     for k, name in enumerate("xyz"):
         step = 22.0 * onto[k]  # points
@@ -319,7 +319,7 @@ def furnish(axes: Any, box: Floats, eye: Sequence[float], largest: float) -> Non
 
 
 def _ruler(axes: Any, share: float, words: str) -> None:
-    """A bar below the lower right corner, over this share of the width, and words below it."""
+    """A bar below the lower right corner, over a share of the width, with text below it."""
     low = axes.transAxes
     axes.plot([0.98 - share, 0.98], [-0.035, -0.035], transform=low, color=INK,
     linewidth=1.8, clip_on=False,
@@ -392,7 +392,7 @@ def name_bodies(axes: Any, stage: Stage) -> None:
 def picture(
     system: System, state: State | None = None, eye: Sequence[float] = EYE, forces: bool = True
 ) -> Drawing:
-    """A picture of a system in a state, as `Multibody.picture` says."""
+    """A picture of a system in a state; see `Multibody.picture`."""
     stage = Stage(system)
     sight = stage.at(system.initial if state is None else state, forces)
     with style("picture"):
@@ -400,7 +400,7 @@ def picture(
 
 
 def page(view: View, stage: Stage, eye: Sequence[float]) -> Drawing:
-    """A view with all that stands around it; within `style`."""
+    """A view with legend and scales; within `style`."""
     box = room(view.pieces, eye)
     figure = blank(PICTURE_WIDTH, PICTURE_HEIGHT, "constrained")
     axes = figure.add_subplot()

@@ -1,10 +1,10 @@
 """A run in a window of VPython, in a process of its own.
 
 VPython opens servers on all interfaces, waits for ever for a browser, handles SIGINT and ends the
-process whose window is closed.  So the window lives in another process: its servers are bound to
-this machine alone, a clock ends the waiting, and closing the window ends nothing but the animation;
-a kernel of a notebook is as safe as a script.  The film goes through a pipe, which stays open: when
-it closes, whoever asked for the window is gone, and the window goes too."""
+process whose window is closed. So the window runs in another process: its servers are bound to this
+machine alone, the waiting is limited, and closing the window ends nothing but the animation; this
+is safe in the kernel of a notebook as well as in a script. The film is sent through a pipe, which
+stays open: when it closes, the parent has ended, and the window closes too."""
 
 from __future__ import annotations
 
@@ -26,21 +26,22 @@ from quirkpy.parts.part import PartError
 from quirkpy.views.film import Film
 from quirkpy.views.player import Player
 
-#: Said by the other process when a browser is there.
+#: The message of the other process when a browser is connected.
 OPENED = "opened"
 HERE = "127.0.0.1"
-#: Bytes that say how long the film is.
+#: Number of bytes of the length of the film.
 LENGTH = 8
-#: So long [s] pages wait for their socket; after that they may as well say that they have none.
+#: Time [s] for which requests of pages wait for their socket.
 SOCKET_PATIENCE = 60.0
 
 
 def show(
     make: Callable[[], Film], browser: bool, port: int | None, patience: float, keep_open: bool
 ) -> None:
-    """Show a film and come back when its window is closed, or is over and need not stay open.
+    """Show a film and return when its window is closed, or when the film is over and need not stay
+    open.
 
-    make: the film, which takes a while, so that what is missing is said before.
+    make: a function for the film, which takes a while, so that missing programs are reported first.
     """
     check_vpython()
     try:
@@ -54,7 +55,7 @@ def show(
 
 # --- what must be there ---------------------------------------------------------------------------
 def check_vpython() -> None:
-    """VPython, and what it needs; nothing of it is imported here."""
+    """Check that VPython and its requirements are installed, without importing them."""
     if importlib.util.find_spec("vpython") is None:
         raise PartError("animate: this needs VPython; pip install 'quirkpy[vpython]' brings it.")
     if importlib.util.find_spec("pkg_resources") is None:
@@ -65,7 +66,7 @@ def check_vpython() -> None:
 
 
 def check_browser() -> None:
-    """A browser, and a display for it."""
+    """Check for a browser and a display."""
     way_out = (
         "run.movie('run.mp4') needs neither, and browser=False prints the address for a browser "
         "that you open yourself."
@@ -88,7 +89,7 @@ def free_port() -> int:
 
 # --- this process ---------------------------------------------------------------------------------
 def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bool) -> None:
-    """Start the other process, wait for a browser to come, and then for the end."""
+    """Start the other process, wait for a browser, and then for the end."""
     if not browser:
         print(f"animate: open http://localhost:{port} in a browser.", flush=True)
     command = [sys.executable, "-m", __name__, *(["--keep-open"] if keep_open else [])]
@@ -110,7 +111,7 @@ def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bo
 
 
 def _settings(browser: bool, port: int) -> dict[str, str]:
-    """Where the other process is to serve and finds its modules, as its environment says it."""
+    """The environment of the other process: where it serves and finds its modules."""
     settings = {
         "VPYTHON_HTTP_PORT": str(port),
         "PYTHONPATH": os.pathsep.join(p for p in sys.path if p),
@@ -119,9 +120,9 @@ def _settings(browser: bool, port: int) -> dict[str, str]:
 
 
 def _hand_over(film: bytes, child: subprocess.Popen[bytes]) -> None:
-    """The film into the pipe, behind its length."""
+    """Write the film, preceded by its length, into the pipe."""
     assert child.stdin is not None
-    with contextlib.suppress(BrokenPipeError):  # it has ended, and its words say why
+    with contextlib.suppress(BrokenPipeError):  # it has ended, and its output says why
         child.stdin.write(len(film).to_bytes(LENGTH, "little") + film)
         child.stdin.flush()
 
@@ -150,19 +151,19 @@ def _wait_for_browser(child: subprocess.Popen[bytes], port: int, patience: float
 
 
 def _first_line(child: subprocess.Popen[bytes]) -> None:
-    """Wait until the other process says something, or has ended."""
+    """Wait until the other process writes something, or has ended."""
     assert child.stdout is not None
     child.stdout.readline()
 
 
 # --- the other process ----------------------------------------------------------------------------
 def bind_locally() -> None:
-    """From now on servers of this process listen to this machine alone, and pages are served when
-    the socket is there to which they will talk.
+    """Make servers of this process listen to this machine alone, and serve pages only when the
+    socket exists to which they will connect.
 
-    A page asks for its socket once; asked too early, as on a busy machine, it would stay empty for
-    ever.  A browser may also open connections on which it says nothing yet, so each connection has
-    a thread."""
+    A page asks for its socket once; if asked too early, as on a busy machine, it would stay empty
+    for ever. A browser may also open connections without sending anything yet, so each connection
+    has a thread."""
     import asyncio.base_events
     import http.server
 
@@ -196,19 +197,19 @@ def end_with_parent() -> None:
 
 
 def main(keep_open: bool) -> None:
-    """Show the film that comes through the pipe; VPython ends this process when its window is
+    """Show the film received through the pipe; VPython ends this process when its window is
     closed."""
     size = int.from_bytes(sys.stdin.buffer.read(LENGTH), "little")
     film = Film.unpack(sys.stdin.buffer.read(size))
     threading.Thread(target=end_with_parent, daemon=True).start()
     bind_locally()
-    import vpython  # comes back when a browser is there
+    import vpython  # returns when a browser is connected
 
     player = Player(vpython, film)
     print(OPENED, flush=True)
     player.play(keep_open)
-    time.sleep(0.3)  # the last picture is on its way
-    os._exit(0)  # VPython's threads would go on
+    time.sleep(0.3)  # the last picture is being sent
+    os._exit(0)  # VPython's threads would continue
 
 
 if __name__ == "__main__":

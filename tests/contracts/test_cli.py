@@ -205,6 +205,8 @@ def test_a_study_is_begun_checked_and_asked(here: Path, capsys: pytest.CaptureFi
     assert (told["samples"], told["target"]) == (3, "n1")
     assert "is no edge" in failing(capsys, "robustness", "my.db", "e99")
     assert "no node is called 'n9'" in failing(capsys, "table", "my.db", "n9")
+    assert "is a Python file and no journal" in failing(capsys, "report", "my.py")
+    assert "has no steps" in failing(capsys, "plan", "my.db", "n0", "n0", "--out", "no.npz")
 
 
 def test_models_of_others_are_checked(here: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
 from demos.cubesat_pair import pair, study
@@ -173,6 +174,21 @@ def test_frames_keep_the_ledger(run: qp.Trajectory) -> None:
     assert np.array_equal(frames.t[stored], run.t)
     assert np.allclose(frames.joints["hinge [rad]"][stored], run["hinge"].angle, atol=1e-12)
     assert np.array_equal(frames.r[stored, 1], run["rod"].position)
+
+
+def test_curves_are_smooth_where_bodies_hardly_move() -> None:
+    """A long bar that trembles: it goes straight on for far longer than its energies do."""
+    bar = qp.Body.box("bar", size=(4.0, 0.1, 0.1), mass=1.0, position=(2.0, 0.0, 0.0))
+    hub = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
+    hinge = qp.Revolute("hinge", hub, bar, at=(0.0, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    spring = qp.HingeSpring("spring", hinge, stiffness=1.0, rest_angle=1e-3)
+    system = qp.Multibody(hub, bar, hinge, spring)
+    rate = math.sqrt(1.0 / (16.01 / 12.0 + 4.0))
+    frames = frames_of([(0.0, system.simulate(20.0, progress=False))], 1e-2, 1e-2)
+    t = np.linspace(0.0, 20.0, 2001)
+    kinetic = 0.5e-6 * np.sin(rate * t) ** 2
+    assert abs(np.interp(t, frames.t, frames.kinetic) - kinetic).max() < 0.012 * 0.5e-6
+    assert len(frames.t) < 400
 
 
 def test_states_that_were_not_kept_are_made_again() -> None:
@@ -458,6 +474,32 @@ def test_emblems_lie_where_parts_say() -> None:
     assert rim[:, 0] == pytest.approx(0.25 * math.cos(0.3))
     data, _ = report_graph.graph_page(asked.explore(budget=0, progress=False), {}, [])
     assert [emblem["body"] for emblem in data["emblems"]] == [0, 0, 1, 0]
+
+
+def test_springs_and_strings_end_where_they_are_seen() -> None:
+    """On bodies that move and on fixed ones, which lie aslant, at every state of a run."""
+    turn = qp.rotation((1, 2, 3), 0.7)
+    hub = qp.Body.box("hub", (0.1, 0.2, 0.3), 1.0, fixed=True, position=(1, 2, 3), orientation=turn)
+    one = qp.Body.box("one", (0.1, 0.1, 0.1), 1.0, position=(2, 2, 3), orientation=turn)
+    two = qp.Body.box("two", (0.1, 0.1, 0.1), 1.0, position=(2, 3, 3), angular_velocity=(0, 1, 1))
+    sites = [b.site("end", at=(0.05, 0.02, 0.03)) for b in (hub, one, two)]
+    parts = (
+        qp.Spring("spring", sites[0], sites[1], stiffness=1.0, rest_length=0.5),
+        qp.String("string", sites[1], sites[2], stiffness=1.0, rest_length=0.5),
+    )
+    run = qp.Multibody(hub, one, two, *parts).simulate(1.0, progress=False)
+    ties = report.bodies_of(run.system)["ties"]
+    seen = report.Stage(run.system).at(run.final).ties
+    assert [tie.part for tie in seen] == ["spring", "string"]
+    r, q = run.final.r, run.final.q
+    for shown, tie in zip(ties, seen, strict=True):
+        for (row, point), end in zip(shown, tie.ends, strict=True):
+            there = (
+                point
+                if row is None
+                else r[row] + Rotation.from_quat(q[row], scalar_first=True).apply(point)
+            )
+            assert there == pytest.approx(end, abs=1e-5)
 
 
 def test_axes_of_joints_lie_on_their_first_bodies(run: qp.Trajectory) -> None:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from quirkpy.explore.answers.routes import Routes, Step, cheapest, drawn_more
 from quirkpy.explore.model.costs import check_cost, supply_for, supply_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.parts.checks import counted, show
+from quirkpy.parts.checks import how_many, show
 from quirkpy.parts.files import ending_of, plain_cell, write_text
 from quirkpy.parts.part import PartError
 
@@ -83,7 +83,7 @@ class Plan(Sequence["Edge"]):
     def __str__(self) -> str:
         lines = [
             f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, "
-            f"{counted(self.switches, 'switch', 'switches')}"
+            f"{how_many(self.switches, 'switch', 'switches')}"
         ]
         ends = itertools.pairwise(self.nodes)
         lines += [

@@ -26,7 +26,7 @@ from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import angle_up_to, counted, optional, show, small, text, whole, word
+from quirkpy.parts.checks import angle_up_to, how_many, optional, show, small, text, whole, word
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
@@ -428,9 +428,9 @@ class Scope:
 
     def __repr__(self) -> str:
         words = (
-            counted(len(self.system.bodies), "moving body", "moving bodies"),
-            counted(len(self.pairs), "pair"),
-            counted(len(self.potentials), "potential"),
+            how_many(len(self.system.bodies), "moving body", "moving bodies"),
+            how_many(len(self.pairs), "pair"),
+            how_many(len(self.potentials), "potential"),
         )
         return f"Study({', '.join(words)})"
 

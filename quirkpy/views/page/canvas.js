@@ -18,10 +18,10 @@ void main() {
 
 // A line is a strip of so many dots: four corners, each at one end and on one side.
 const LINES = [`#version 300 es
-uniform mat4 sight; uniform vec4 turn; uniform vec3 place; uniform vec2 dots; uniform float width; uniform float lift;
+uniform mat4 sight; uniform vec4 turn; uniform vec3 place; uniform vec2 dots; uniform float width; uniform float lift; uniform float stretch;
 in vec3 corner; in vec3 other; in float side;${TURNED}
 void main() {
-  vec4 here = sight * vec4(turned(turn, corner) + place, 1.0), there = sight * vec4(turned(turn, other) + place, 1.0);
+  vec4 here = sight * vec4(turned(turn, stretch * corner) + place, 1.0), there = sight * vec4(turned(turn, stretch * other) + place, 1.0);
   vec2 along = (there.xy / there.w - here.xy / here.w) * dots;
   vec2 across = length(along) > 0.0 ? normalize(vec2(-along.y, along.x)) : vec2(0.0);
   gl_Position = here + vec4(across * side * width / dots * here.w, -lift, 0.0);
@@ -137,6 +137,7 @@ class Canvas {
     for (const thing of things) {
       if (!thing.line) continue;
       gl.uniform1f(this.lines.width, 0.5 * thing.width * (window.devicePixelRatio || 1));
+      gl.uniform1f(this.lines.stretch, thing.stretch === undefined ? 1 : thing.stretch);
       this.piece(this.lines, thing, thing.line, this.known(thing.mesh).edges);
     }
   }

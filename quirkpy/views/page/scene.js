@@ -15,6 +15,7 @@ const dark = window.matchMedia("(prefers-color-scheme: dark)");
 const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const LIGHT = [0.179, -0.493, 0.852]; // towards it
 const NAMED = 12; // bodies: names of more would hide them
+const METRE = { corners: [[0, 0, 0], [0, 0, 1]], edges: [[0, 1]] }; // a line
 const HERE = { r: [0, 0, 0], q: [1, 0, 0, 0] };
 
 // Round numbers within a range: multiples of 1, 2 or 5 times a power of ten, about so many.
@@ -29,6 +30,7 @@ class Scene {
     this.bodies = data.bodies;
     this.meshes = data.meshes;
     this.emblems = data.emblems;
+    this.ties = data.ties;
     const drawn = make("canvas"), written = make("canvas", { class: "over" });
     this.box = make("div", { class: "space", tabindex: "0", role: "img",
       "aria-label": "The bodies in space. Drag to turn, with shift to move aside, the wheel comes nearer; arrow keys turn, plus and minus zoom, 0 begins anew." }, drawn, written);
@@ -113,10 +115,22 @@ class Scene {
     for (const { body, mesh, colour: name, covers, line } of this.emblems) {
       things.push({ ...(body === null ? HERE : places[body]), mesh, colour: colour(name, covers), line: colour(name, line), width: 1.6 });
     }
+    for (const ends of this.ties) things.push({ ...this.tie(ends, places), mesh: METRE, line: colour(ink("pale")), width: 1.4 });
     // In the dark bodies are darker, so that pale names can be read on them.
     this.canvas.draw(things, view, LIGHT, dark.matches ? [0.3, 0.36] : [0.56, 0.46]);
     this.write(view.sight, eye, places);
     this.box.dataset.drawn = Number(this.box.dataset.drawn || 0) + 1;
+  }
+
+  // The line between two points, each on a body or on none, as one of a metre that is turned and stretched.
+  tie(ends, places) {
+    const [a, b] = ends.map(([body, point]) => {
+      const { r, q } = body === null ? HERE : places[body];
+      return turnedPoint(q, point).map((x, i) => x + r[i]);
+    });
+    const way = b.map((x, i) => x - a[i]), stretch = Math.hypot(...way), [x, y, z] = way.map((w) => w / (stretch || 1));
+    const turn = z > -0.999999 ? [1 + z, -y, x, 0] : [0, 1, 0, 0], size = Math.hypot(...turn);
+    return { r: a, q: turn.map((w) => w / size), stretch };
   }
 
   // Names of bodies and numbers along axes.
@@ -138,10 +152,19 @@ class Scene {
     pen.lineJoin = "round";
     this.axes(eye, at).forEach(({ points, words }) => points.forEach((point, k) => put(words[k], point, "pale", k ? 10 : 12)));
     if (this.bodies.length > NAMED) return;
-    places.forEach(({ r, q }, b) => {
-      const { name, mesh } = this.bodies[b], top = Math.max(...this.meshes[mesh].corners.map((corner) => turnedPoint(q, corner)[2]));
-      put(shortened(name, 16), at([r[0], r[1], r[2] + 1.12 * top]), "ink", 12);
-    });
+    places.forEach(({ r, q }, b) => put(shortened(this.bodies[b].name, 16), at(this.above(b, r, q)), "ink", 12));
+  }
+
+  // A point just over the highest of a body, or in the middle of those that are about as high.
+  above(b, r, q) {
+    const points = this.meshes[this.bodies[b].mesh].corners.map((corner) => turnedPoint(q, corner));
+    const top = points.reduce((most, [, , z]) => Math.max(most, z), -Infinity);
+    let all = 0, x = 0, y = 0;
+    for (const point of points) {
+      const much = Math.exp((point[2] - top) / (0.1 * Math.abs(top) || 1));
+      all += much; x += much * point[0]; y += much * point[1];
+    }
+    return [r[0] + x / all, r[1] + y / all, r[2] + top + 0.12 * Math.min(top, 0.2 * this.half)];
   }
 
   // Along the sides of what one sees of the cube: the name of each axis, then its numbers.

@@ -4,6 +4,7 @@ matrices and of files."""
 from __future__ import annotations
 
 import csv
+import io
 import itertools
 import math
 from collections.abc import Iterator, Mapping, Sequence
@@ -20,7 +21,7 @@ from quirkpy.families.tensegrity import (
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.files import FilePath, readable
-from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.part import PartError, check_argument, sentence_of
 
 __all__ = [
     "Tensegrity", "arm", "ball", "d_bar", "from_matrices", "prism", "read_csv", "t_bar", "tower",
@@ -247,15 +248,20 @@ def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions
 
 def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict[str, str]]:
     """The lines of a file of text by its columns."""
-    with open(readable(path, what), encoding="utf-8", newline="") as file:
-        reader = csv.DictReader(file, skipinitialspace=True)
-        if not set(columns) <= set(reader.fieldnames or ()):
-            raise PartError(
-                f"read_csv: {path} has the columns {', '.join(reader.fieldnames or ['none'])}, but "
-                f"must have {', '.join(columns)}."
-            )
-        for row in reader:
-            yield {name: (value or "").strip() for name, value in row.items() if name}
+    try:
+        text = readable(path, what).read_text(encoding="utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise PartError(
+            f"read_csv: {show(str(path))} cannot be read: {sentence_of(error)}."
+        ) from None
+    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    if not set(columns) <= set(reader.fieldnames or ()):
+        raise PartError(
+            f"read_csv: {path} has the columns {', '.join(reader.fieldnames or ['none'])}, but "
+            f"must have {', '.join(columns)}."
+        )
+    for row in reader:
+        yield {name: (value or "").strip() for name, value in row.items() if name}
 
 
 def number_in(path: FilePath, row: Mapping[str, str], column: str, default: str = "") -> float:

@@ -120,9 +120,23 @@ def test_only_trees_are_written(tmp_path: Path) -> None:
         lambda: qp.write_urdf(qp.Multibody(bar, rod, *locks), tmp_path / "x.urdf"),
         "two", ("closes a loop",),
     )  # fmt: skip
+    check_refused(
+        lambda: qp.write_urdf(3, tmp_path / "x.urdf"),  # type: ignore[arg-type]
+        "system", ("is 3",),
+    )  # fmt: skip
     assert not (tmp_path / "x.urdf").exists()
     odd = qp.Multibody(bar, rod, qp.Parallel("odd", bar, rod, axis=(0, 0, 1)))
     check_refused(lambda: qp.write_urdf(odd, tmp_path / "x.urdf"), "odd", ("no such joint",))
+
+
+@pytest.mark.parametrize("value", [float("nan"), float("inf"), "far", (1.0, 2.0), None])
+@pytest.mark.parametrize("what", ["coordinates", "rates"])
+def test_coordinates_of_a_file_are_numbers(tmp_path: Path, what: str, value: Any) -> None:
+    (tmp_path / "model.urdf").write_text(
+        robot(link("a"), link("b"), joint("j", "a", "b", "continuous")), encoding="utf-8"
+    )
+    made = qp.read_urdf(tmp_path / "model.urdf")
+    check_refused(lambda: made.state(**{what: {"j": value}}), "j is", ())
 
 
 # --- what is told ---------------------------------------------------------------------------------

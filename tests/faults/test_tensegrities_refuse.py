@@ -119,3 +119,10 @@ def test_files_that_are_none(tmp_path: Path, nodes: str, members: str, sentence:
     ways.write_text(members, encoding="utf-8")
     with pytest.raises(PartError, match=sentence):
         qp.tensegrities.read_csv(places, ways, **BAR, **PULL)
+
+
+def test_files_that_cannot_be_read(tmp_path: Path) -> None:
+    (tmp_path / "bytes.csv").write_bytes(b"x,y,z\n\xff\xfe")
+    for name, words in (("gone.csv", "No such file"), ("bytes.csv", "can't decode")):
+        with pytest.raises(PartError, match=f"{name}' cannot be read: .*{words}"):
+            qp.tensegrities.read_csv(tmp_path / name, tmp_path / name, **BAR, **PULL)

@@ -14,9 +14,9 @@ from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import show
+from quirkpy.parts.checks import number, show
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.part import Part, PartError, check_argument
 from quirkpy.system.findings import Finding, Findings
 from quirkpy.system.multibody import Multibody
 
@@ -68,13 +68,16 @@ class Imported:
         [rad/s] in axes of its link; of what floats position [m] and orientation, and velocity [m/s]
         in N with angular velocity in axes of its link.  Refused where a loop would be open."""
         values, speeds = dict(coordinates or {}), dict(rates or {})
-        known = {motion.name for link in self.assembly.links for motion in link.motions}
-        for name in (*values, *speeds):
-            if name not in known:
-                raise PartError(
-                    f"state: no joint that moves is called {name!r}; there are: "
-                    f"{', '.join(sorted(known))}."
-                )
+        known = {m.name: m for link in self.assembly.links for m in link.motions}
+        for given in (values, speeds):
+            for name, value in given.items():
+                if name not in known:
+                    raise PartError(
+                        f"state: no joint that moves is called {show(name)}; there are: "
+                        f"{', '.join(sorted(known))}."
+                    )
+                if known[name].simple:
+                    given[name] = check_argument("state", name, value, number)
         changes = {
             body: {"position": at, "orientation": turn, "velocity": v, "angular_velocity": w}
             for body, at, turn, v, w in _motions_of(self.assembly, values, speeds)

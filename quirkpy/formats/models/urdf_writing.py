@@ -14,11 +14,13 @@ from quirkpy.formats.models.urdf import LIMITLESS
 from quirkpy.maths.triples import array
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import GROUND, Body, Site
+from quirkpy.parts.checks import instance
 from quirkpy.parts.couplings import Gear
 from quirkpy.parts.files import FilePath, write_text
 from quirkpy.parts.forces import JointDamper, JointStop
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Fixed, Planar, Prismatic, Revolute, Spherical
+from quirkpy.parts.part import check_argument
 from quirkpy.parts.shapes import Box, Cylinder, Shape, Sphere
 from quirkpy.system.findings import Finding, Findings
 from quirkpy.system.multibody import Multibody
@@ -50,6 +52,7 @@ def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
     Links lie in the axes of their bodies, at their joints; joints are at zero.  Bodies that float
     hang at the link "ground" by floating joints.  Stops become limits, gears mimics, and damping
     stays; other forces and meshes are left out.  Joints that close loops are refused."""
+    check_argument("write_urdf", "system", system, instance(Multibody))
     findings = Findings()
     branches = list(_branches(system))
     frames = {GROUND.name: no_pose()} | {b.body.name: _frame(b) for b in branches}

@@ -6,6 +6,7 @@ from dataclasses import dataclass
 from typing import Any, Literal, TypeAlias, get_args
 
 from quirkpy.kernels.step.methods import Method
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Keep
 from quirkpy.parts.checks import below, optional, positive, share, show
 from quirkpy.parts.part import PartError
@@ -65,9 +66,8 @@ def check_settings(duration: Any, s: Settings) -> float:
     try:
         span = positive(duration)
     except (TypeError, ValueError) as error:
-        raise PartError(
-            f"simulate: duration {error}; give it in seconds, and where it begins as state=."
-        ) from None
+        way = ", and where it begins as state=" if isinstance(duration, State) else ""
+        raise PartError(f"simulate: duration {error}; give it in seconds{way}.") from None
     _check_fields(s)
     _check_keep(s)
     if s.step is not None or s.max_steps is not None:

@@ -52,6 +52,7 @@ def test_nodes_have_mass_and_extent() -> None:
         expected = [2.0 * own, *[2.0 * (own + apart**2)] * 2]
         assert np.allclose(whole.moments, expected, rtol=1e-6, atol=0)
         assert np.allclose(whole.axes @ np.diag(whole.moments) @ whole.axes.T, whole.inertia)
+        assert np.linalg.det(whole.axes) == pytest.approx(1.0)
         assert node.span == pytest.approx(SIDE * math.sqrt(6.0), rel=1e-6)
 
 
@@ -69,6 +70,8 @@ def test_graphs_are_compared() -> None:
     alone = qp.Study(ball, sensors=[], options={}).explore()
     with pytest.raises(qp.PartError, match="different bodies"):
         graph().compare(alone)
+    with pytest.raises(qp.PartError, match="'n0' is not a graph"):
+        graph().compare("n0")  # type: ignore[arg-type]
 
 
 @pytest.mark.skipif(find_spec("pandas") is not None, reason="pandas is here")

@@ -95,6 +95,8 @@ class GraphComparison(NamedTuple):
 
 def compare(graph: Graph, other: Graph) -> GraphComparison:
     """What another graph of the same bodies has in common with this one."""
+    if not isinstance(other, Graph):
+        raise PartError(f"compare: {show(other)} is not a graph, such as study.explore() gives.")
     if graph.study.system.bodies != other.study.system.bodies:
         raise PartError("compare: the two graphs are of different bodies.")
     shapes, left, shared = graph.study.shapes, dict(other.nodes), list[tuple[str, str]]()

@@ -17,7 +17,8 @@ from quirkpy.parts.body import Body
 
 class MassProperties(NamedTuple):
     """Of all bodies that have mass, as one: mass [kg], centre (3,) in N [m], inertia (3, 3) about
-    it in N [kg m2], its principal moments (3,), rising, and axes (3, 3), columns in N."""
+    it in N [kg m2], its principal moments (3,), rising, and axes (3, 3), columns in N,
+    right-handed."""
 
     mass: float
     centre: Floats
@@ -56,6 +57,7 @@ def mass_properties(system: System, state: State) -> MassProperties:
         if one.body.inertia is not None:
             inertia += one.turn @ one.body.inertia_matrix @ one.turn.T
     moments, axes = np.linalg.eigh(inertia)
+    axes[:, 2] *= np.sign(np.linalg.det(axes))
     return MassProperties(float(masses.sum()), centre, inertia, moments, axes)
 
 

@@ -129,3 +129,19 @@ def test_what_is_at_rest_when_a_schedule_ends_has_not_to_be_waited_for() -> None
     assert rest.verdict == "stable"
     assert rest.state["hinge"].angle == pytest.approx(0.0, abs=1e-12)
     assert 1000.0 <= rest.state.t < 1050.0
+
+
+@pytest.mark.parametrize("method", ["dop853", "radau"])
+@pytest.mark.parametrize("beside", [np.nextafter(0.3, 0.0), 0.3, np.nextafter(0.3, 1.0)])
+def test_knots_beside_each_other_count_once(beside: float, method: Any) -> None:
+    """What the jump of a target puts into its servo is work once, also where another schedule has
+    a knot that no step could tell from that."""
+    arm = qp.Body.box("arm", (0.1, 0.1, 0.1), 1.0, position=(0.1, 0, 0))
+    hinge = qp.Revolute("hinge", qp.GROUND, arm, at=(0, 0, 0), axis=(0, 0, 1))
+    lead = qp.Servo("lead", hinge, target=qp.Schedule((0.1, 0.3), (0.0, 0.5), "hold"),
+                    stiffness=2.0, damping=1.0)  # fmt: skip
+    push = qp.Load("push", arm, force=qp.Schedule((0.0, beside), [(0.0,) * 3, (0.0, 0.1, 0.0)]))
+    run = qp.Multibody(arm, hinge, lead, push).simulate(0.35, method=method)
+    assert run.work[-1] > 0.2
+    balance = run.energy + run.dissipated - run.work
+    assert abs(balance[-1] - balance[0]) < 1e-6

@@ -457,6 +457,7 @@ def pass_knot(
     switch_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     work = potential_of(scratch) - clock[POTENTIAL]
+    clock[POTENTIAL] += work  # the next knot may be nearer than any step is short
     run.states[BEGIN, n, INTO] += work
     if run.counts[ROOM] > 0:
         rows.states[run.counts[ROOM] - 1, n, INTO] += work

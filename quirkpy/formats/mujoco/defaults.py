@@ -1,4 +1,4 @@
-"""The frame of an MJCF file: what it includes, its defaults, its units and its turns."""
+"""The frame of an MJCF file: its includes, defaults, units and rotations."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import deg
 from quirkpy.parts.part import PartError
 
-#: Files that one model may include.
+#: Largest number of files that one model may include.
 MOST_FILES = 200
 #: Actuators, which share their defaults.
 ACTUATORS = (
@@ -25,7 +25,7 @@ ACTUATORS = (
 
 
 def read_whole(path: object, root: Path | None) -> XmlElement:
-    """The root element of a model with all that it includes in its place."""
+    """The root element of a model with all included elements."""
     top = read_elements(path, "read_mjcf")
     folder = top.file.absolute().parent
     below = folder.parent if root is None else root
@@ -34,7 +34,7 @@ def read_whole(path: object, root: Path | None) -> XmlElement:
 
 
 def _include(element: XmlElement, folder: Path, root: Path, files: list[int], count: int) -> int:
-    """Put files in the place of <include>; the number of elements that there are then."""
+    """Replace <include> by the contents of files; returns the number of elements then."""
     children = []
     for child in element.children:
         if child.tag != "include":
@@ -63,7 +63,7 @@ def _read_included(element: XmlElement, folder: Path, root: Path) -> XmlElement:
 
 
 class Defaults:
-    """The classes of a model: what its elements leave out."""
+    """The default classes of a model."""
 
     def __init__(self, top: XmlElement) -> None:
         self.classes: dict[str, dict[str, XmlElement]] = {"main": {}}
@@ -86,7 +86,7 @@ class Defaults:
             self._read(child, child.text("class"), own)
 
     def complete(self, element: XmlElement, around: str) -> None:
-        """Let an element say what its class, or that of what it stands in, says."""
+        """Supply omitted attributes of an element from its class, or from that of its parent."""
         name = element.get("class") or around
         if name not in self.classes:
             raise element.refuse(f"its class {name!r} is none of the defaults.")
@@ -94,7 +94,8 @@ class Defaults:
 
 
 class Units:
-    """How a model writes angles and turns; `settings` holds the attributes of <compiler>."""
+    """Units of angles and conventions of rotations in a model; `settings` holds the attributes of
+    <compiler>."""
 
     def __init__(self, top: XmlElement) -> None:
         self.settings: dict[str, str] = {}
@@ -116,16 +117,16 @@ class Units:
         return self.settings.get(name, "true" if otherwise else "false") == "true"
 
     def number(self, name: str) -> float:
-        """A setting that is a number; zero where it is not there."""
+        """A numeric setting; zero where it is missing."""
         return float(self.settings.get(name, 0.0))
 
     def pose(self, element: XmlElement) -> RelativePose:
-        """Where an element says that it lies."""
+        """The pose of an element."""
         at = element.numbers("pos", 3)
         return RelativePose(self.turn(element), np.zeros(3) if at is None else at)
 
     def turn(self, element: XmlElement) -> Floats:
-        """The turn (3, 3) of an element, in one of the five ways of writing it."""
+        """The rotation (3, 3) of an element, in one of the five notations."""
         ways = {
             "quat": (4, _of_quaternion), "axisangle": (4, self._of_axis),
             "euler": (3, self._of_euler), "xyaxes": (6, _of_axes), "zaxis": (3, turn_z_to),
@@ -143,7 +144,7 @@ class Units:
         return rotation_about(given[:3], float(given[3]) * self.angle)
 
     def _of_euler(self, given: Floats) -> Floats:
-        """Turns one after the other: about axes that turn along where the letter is small."""
+        """Successive rotations: about axes that rotate along for lower-case letters."""
         turn = np.eye(3)
         if not given.any():
             return turn
@@ -153,7 +154,7 @@ class Units:
         return turn
 
 
-#: What <compiler> may say that is read.
+#: Attributes of <compiler> that are read.
 KNOWN_SETTINGS = (
     "angle", "coordinate", "eulerseq", "meshdir", "assetdir", "autolimits", "inertiafromgeom",
     "boundmass", "boundinertia", "settotalmass", "balanceinertia", "inertiagrouprange", "strippath",
@@ -165,7 +166,7 @@ def _of_quaternion(given: Floats) -> Floats:
 
 
 def _of_axes(given: Floats) -> Floats:
-    """Columns of x, and of y made perpendicular to it."""
+    """A rotation from x, and y made perpendicular to it, as columns."""
     x = given[:3] / np.linalg.norm(given[:3])
     y = given[3:] - (given[3:] @ x) * x
     y = y / np.linalg.norm(y)

@@ -283,7 +283,7 @@ def _read_legs(fields: dict[str, Any]) -> Replay:
 
 
 def _is_leg(value: Any) -> bool:
-    """Whether a value is a leg with an edge, runs, and the energies lost in each."""
+    """Whether a value is a leg with an edge, runs, and the loss of energy in each."""
     return (
         isinstance(value, Leg)
         and isinstance(value.edge, Edge)

@@ -27,7 +27,7 @@ def scheel(
 
     side [m]: of the hub; fold [rad], from 0, flat, towards pi/2, wrapped: the angle by which the
     triangles at the hub are folded down. From each corner of the hub start a ridge, along one of
-    its sides, and a valley, in the middle before the next ridge; creases across them lie along the
+    its sides, and a valley, half way to the next ridge; creases across them lie along the
     edges of the hub's prism when the sheet is wrapped.
 
     Four such quadrangles around a corner are rigid except in the flat sheet; a diagonal crease in

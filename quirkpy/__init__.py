@@ -1,15 +1,15 @@
 """quirkpy: by switching joints and force fields alone, into which shapes can a modular spacecraft
 fall?
 
-Names come from `quirkpy.names`, all of them when one is first asked for: until then an import costs
-nothing, and the command line can end with one line on Ctrl-C, also while NumPy and numba are
+Names come from `quirkpy.names`, which is imported when one is first used: until then an import is
+cheap, and the command line can end with one line on Ctrl-C, also while NumPy and numba are
 loaded."""
 
 from importlib import import_module
 
 __version__ = "0.1.0.dev0"
 
-#: As type checkers know it; `typing` itself takes a while.
+#: The constant known to type checkers; importing `typing` itself takes a while.
 TYPE_CHECKING = False
 
 if TYPE_CHECKING:
@@ -30,5 +30,5 @@ else:
         return globals()[name]
 
     def __dir__() -> list[str]:
-        """All names, also those that nobody has asked for yet."""
+        """All names, also those that have not been used yet."""
         return sorted({*globals(), *__getattr__("__all__")})

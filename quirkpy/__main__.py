@@ -1,14 +1,14 @@
 """The command `quirkpy`, also as `python -m quirkpy`: Ctrl-C ends it with one line at most, also
-while it begins."""
+while it starts."""
 
 import os
 import signal
 import sys
 from importlib import import_module
 
-#: The same as in `quirkpy.cli`, which is not imported before Ctrl-C is heard.
+#: Equal to that of `quirkpy.cli`, which is imported only after Ctrl-C is handled.
 INTERRUPTED = 130
-#: The numbers of standard streams go up to this one.
+#: The highest number of a standard stream.
 HIGHEST_STREAM = 2
 #: Room for addresses [bytes] that loading NumPy, SciPy and numba and compiling a kernel take; with
 #: less, OpenBLAS asks again for ever, and LLVM ends the process.
@@ -16,10 +16,10 @@ LEAST_MEMORY = 1_200_000_000
 
 
 def main() -> int:
-    """Do what the command line says; its exit code."""
+    """Execute the command line; returns its exit code."""
     heard = (
         signal.getsignal(signal.SIGINT) is signal.default_int_handler
-    )  # not so in the background of a script
+    )  # may differ in the background of a script
     if heard:
         signal.signal(signal.SIGINT, leave)
     fill_standard_streams()
@@ -27,7 +27,7 @@ def main() -> int:
         check_memory()
         from quirkpy import cli
 
-        import_module("quirkpy.names")  # all that takes its time to load
+        import_module("quirkpy.names")  # imports everything that takes time
     except (ImportError, MemoryError, OSError) as error:
         if "--debug" in sys.argv:
             raise
@@ -49,14 +49,14 @@ def main() -> int:
 
 
 def say_nothing(lost: object) -> None:
-    """Of what an interruption has left half done, and what fails as it goes."""
+    """Suppress messages about objects that an interruption has left unfinished."""
 
 
 def check_memory() -> None:
-    """Refuse to begin where a process may not have as much memory as it takes to begin."""
+    """Raise an error where a process may not have the memory that it needs to start."""
     try:
         import resource
-    except ImportError:  # as on Windows, which knows no such limit
+    except ImportError:  # for instance on Windows, which has no such limit
         return
     room, _ = resource.getrlimit(resource.RLIMIT_AS)
     if room != resource.RLIM_INFINITY and room < LEAST_MEMORY:
@@ -67,7 +67,7 @@ def check_memory() -> None:
 
 
 def say_why(error: Exception) -> int:
-    """Say in one line why nothing could begin; the exit code."""
+    """Print in one line why the start failed; returns the exit code."""
     line = " ".join(str(error).split()).rstrip(".") or type(error).__name__
     if sys.stderr:
         print(f"quirkpy: it cannot begin: {line}.", file=sys.stderr)
@@ -75,15 +75,15 @@ def say_why(error: Exception) -> int:
 
 
 def leave(number: int, frame: object) -> None:
-    """End at once, while there is nothing yet to be put in order."""
+    """End at once, while there is nothing to clean up yet."""
     if sys.__stderr__:
         os.write(sys.__stderr__.fileno(), b"quirkpy: interrupted before it had begun.\n")
     os._exit(INTERRUPTED)
 
 
 def fill_standard_streams() -> None:
-    """Let no file that is opened later have the number of a stream that is closed: what a library
-    prints would be written into it."""
+    """Open closed standard streams, so that no file opened later gets their numbers: output of
+    libraries would be written into it."""
     while True:
         number = os.open(os.devnull, os.O_RDWR)
         if number > HIGHEST_STREAM:

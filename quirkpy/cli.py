@@ -1,8 +1,7 @@
-"""The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and what else is said in
-one line.
+"""The command line: `quirkpy explore study.py`, `quirkpy report pair.db`, and further commands.
 
-Every command answers in words, or with --json for machines, and ends with 0; with 1 and a sentence
-where it failed; with 2 where the words are wrong; with 130 and a sentence after Ctrl-C."""
+Every command prints words, or with --json data for programs, and ends with 0; with 1 and a message
+where it failed; with 2 for invalid arguments; with 130 and a message after Ctrl-C."""
 
 from __future__ import annotations
 
@@ -53,24 +52,24 @@ if TYPE_CHECKING:
     from quirkpy.system.findings import Finding
     from quirkpy.system.multibody import Multibody
 
-#: How a shell counts what was ended by Ctrl-C.
+#: The exit code of shells for programs ended by Ctrl-C.
 INTERRUPTED = 130
 
 
 class Words(argparse.ArgumentParser):
-    """The parser of the command line; help that cannot be written ends it with an error."""
+    """The parser of the command line; if help cannot be written it ends with an error."""
 
     def print_help(self, file: Any = None) -> None:
-        """Answer with the help; end with 1 where that cannot be written."""
+        """Print the help; end with 1 where that cannot be written."""
         code = print_answer(argparse.Namespace(name="", json=False), self.format_help().rstrip())
         if code:
             self.exit(code)
 
 
 def main(words: Sequence[str] | None = None) -> int:
-    """Do what the words of a command line say; return its exit code."""
+    """Execute the arguments of a command line; return its exit code."""
     for stream in (sys.stdout, sys.stderr):
-        if isinstance(stream, io.TextIOWrapper):  # letters it does not have stand as their numbers
+        if isinstance(stream, io.TextIOWrapper):  # characters that it lacks are escaped
             stream.reconfigure(errors="backslashreplace")
     asked = parser().parse_args(words)
     asked.before = stamps(asked)
@@ -88,8 +87,8 @@ def main(words: Sequence[str] | None = None) -> int:
 
 
 def report_end(asked: argparse.Namespace, error: BaseException) -> int:
-    """Say what ended a command; the exit code."""
-    if isinstance(error, KeyboardInterrupt) or interrupts.heard():  # which may break what it meets
+    """Print what ended a command; returns the exit code."""
+    if isinstance(error, KeyboardInterrupt) or interrupts.heard():  # may cause other errors
         far = error if isinstance(error, KeyboardInterrupt) else ""
         report_failure(asked, f"interrupted{far}; {word_written(asked)}.")
         return INTERRUPTED
@@ -114,7 +113,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
 
 # --- what is written ------------------------------------------------------------------------------
 def outputs(asked: argparse.Namespace) -> list[Path]:
-    """The files that a command is to write, in its order."""
+    """The files that a command will write, in its order."""
     given = getattr(asked, "out", None)
     several = given if isinstance(given, list) else [given]
     if asked.command is simulate:
@@ -123,7 +122,7 @@ def outputs(asked: argparse.Namespace) -> list[Path]:
 
 
 def check_places(asked: argparse.Namespace) -> None:
-    """Refuse a file that is named twice: to be read and to be written, or to be written again."""
+    """Refuse a file that is named twice: to be read and to be written, or to be written twice."""
     read = [getattr(asked, name, None) for name in ("study", "journal", "file")]
     seen = {os.path.realpath(path): "read" for path in read if path is not None}
     for path in outputs(asked):
@@ -136,12 +135,12 @@ def check_places(asked: argparse.Namespace) -> None:
 
 
 def stamps(asked: argparse.Namespace) -> dict[Path, tuple[int, ...] | None]:
-    """By what one sees that a file was written."""
+    """Stamps of all output files, by which changes are detected."""
     return {path: stamp(path) for path in outputs(asked)}
 
 
 def stamp(path: Path) -> tuple[int, ...] | None:
-    """By what one sees that a file has become another; None where there is none."""
+    """A stamp that changes when a file is replaced; None where there is none."""
     try:
         found = path.stat()
     except (OSError, ValueError):
@@ -150,12 +149,12 @@ def stamp(path: Path) -> tuple[int, ...] | None:
 
 
 def files_written(asked: argparse.Namespace) -> list[str]:
-    """The files that the command has written until now."""
+    """The files that the command has written so far."""
     return [repr(str(path)) for path, before in asked.before.items() if stamp(path) != before]
 
 
 def word_written(asked: argparse.Namespace) -> str:
-    """What a command that ends early has left behind."""
+    """A message about files left by a command that ends early."""
     if asked.command is explore:
         return "what was finished stays, and the same command goes on from there"
     files = files_written(asked)
@@ -163,13 +162,14 @@ def word_written(asked: argparse.Namespace) -> str:
 
 
 def print_answer(asked: argparse.Namespace, text: str) -> int:
-    """Answer; the exit code, which is 0 where the reader has seen enough."""
+    """Print the answer; returns the exit code, which is 0 also if the reader has closed the
+    pipe."""
     if sys.stdout is None:
         return report_failure(asked, "the answer cannot be written: standard output is closed.")
     try:
         print(text, flush=True)
     except OSError as error:
-        # What is left in the stream would fail again as Python ends
+        # the remaining output would fail again as Python ends
         with contextlib.suppress(OSError, ValueError):
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         if not isinstance(error, BrokenPipeError):
@@ -178,9 +178,9 @@ def print_answer(asked: argparse.Namespace, text: str) -> int:
 
 
 def report_failure(asked: argparse.Namespace, sentence: str) -> int:
-    """Say why, on one line; the exit code."""
+    """Print the reason of a failure on one line; returns the exit code."""
     line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
-    with contextlib.suppress(OSError):  # there is nobody left to be told
+    with contextlib.suppress(OSError):  # no one is left to read it
         if sys.stderr is not None:
             print(f"{f'quirkpy {asked.name}'.strip()}: {line}", file=sys.stderr)
         if asked.json and sys.stdout is not None:
@@ -191,7 +191,7 @@ def report_failure(asked: argparse.Namespace, sentence: str) -> int:
 def print_warning(
     asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any
 ) -> None:
-    """Say a warning of ours on one line; those of others as they come."""
+    """Print a warning of this package on one line; those of others unchanged."""
     if isinstance(message, PartWarning):
         print(f"quirkpy {asked.name}: {message}", file=sys.stderr)
     else:
@@ -229,7 +229,7 @@ def parser() -> argparse.ArgumentParser:
 
 
 def words_of_explore(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy explore` may be asked."""
+    """The arguments of `quirkpy explore`."""
     it.add_argument("study", type=Path, help="a Python file that defines `study`")
     it.add_argument("--workers", type=count, default=1, metavar="N", help="processes (default 1)")
     it.add_argument("--out", type=Path, metavar="FILE",
@@ -238,7 +238,7 @@ def words_of_explore(it: argparse.ArgumentParser) -> None:
 
 
 def words_of_report(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy report` may be asked."""
+    """The arguments of `quirkpy report`."""
     words_of_journal(it)
     kinds = ".html, .txt, .json, .graphml, .dot, .png, .svg, .pdf"
     it.add_argument("--out", type=Path, nargs="+", default=[], metavar="FILE",
@@ -248,7 +248,7 @@ def words_of_report(it: argparse.ArgumentParser) -> None:
 
 
 def words_of_plan(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy plan` may be asked."""
+    """The arguments of `quirkpy plan`."""
     words_of_journal(it)
     it.add_argument("start", help="a node: its number (n0), its name, or the beginning of its id")
     it.add_argument("goal", help="another one")
@@ -258,13 +258,13 @@ def words_of_plan(it: argparse.ArgumentParser) -> None:
 
 
 def words_of_run(it: argparse.ArgumentParser) -> None:
-    """What becomes of a run, or of the flight along the best plan."""
+    """The arguments for the output of a run, or of the replay of the best plan."""
     it.add_argument("--out", type=Path, metavar="FILE", help="keep the run in a file, run.npz")
     it.add_argument("--report", type=Path, metavar="FILE", help="show the run on a page, run.html")
 
 
 def words_of_simulate(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy simulate` may be asked."""
+    """The arguments of `quirkpy simulate`."""
     it.add_argument("file", type=Path, help="a Python file that defines `system` or main()")
     it.add_argument("--duration", type=float, default=10.0, metavar="S",
                     help="of the motion [s] (default 10)")  # fmt: skip
@@ -272,14 +272,14 @@ def words_of_simulate(it: argparse.ArgumentParser) -> None:
 
 
 def words_of_check(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy check` may be asked."""
+    """The arguments of `quirkpy check`."""
     it.add_argument("file", type=Path,
                     help="Python that defines `study` or `system`, a JSON of one, a URDF or an "
                     "MJCF")  # fmt: skip
 
 
 def words_of_warm(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy warm` may be asked."""
+    """The arguments of `quirkpy warm`."""
     it.add_argument("file", type=Path, nargs="?", help="only what its `study` or `system` calls")
     it.add_argument("--workers", type=count, default=2, metavar="N", help="processes (default 2)")
     it.add_argument("--into", type=Path, metavar="FOLDER", help="copy it there, for a wheel")
@@ -296,7 +296,7 @@ def explore(asked: argparse.Namespace) -> Answer:
 
 
 def summary(graph: ReconfigurationGraph) -> dict[str, Any]:
-    """A graph in a few numbers."""
+    """A summary of a graph in numbers."""
     return {
         "nodes": len(graph.nodes), "edges": len(graph.edges), "kinds": dict(graph.kinds),
         "coverage": graph.coverage, "near_misses": graph.near_misses,
@@ -361,7 +361,7 @@ def simulate(asked: argparse.Namespace) -> Answer:
 
 
 def _check_outputs(asked: argparse.Namespace, who: str) -> None:
-    """Refuse files that cannot be written, before anything moves."""
+    """Refuse files that cannot be written, before any simulation."""
     if asked.out is not None:
         check_writable(asked.out, who)
     if asked.report is not None:
@@ -371,7 +371,7 @@ def _check_outputs(asked: argparse.Namespace, who: str) -> None:
 
 
 def _keep_run(run: Trajectory, asked: argparse.Namespace) -> None:
-    """Write a run where that is asked for."""
+    """Write a run if requested."""
     if asked.out is not None:
         run.save(asked.out)
     if asked.report is not None:
@@ -379,7 +379,7 @@ def _keep_run(run: Trajectory, asked: argparse.Namespace) -> None:
 
 
 def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
-    """How a system moves, kept and shown where that is asked for."""
+    """Simulate a system, and write and show the run if requested."""
     from quirkpy.motion.course import Stop
 
     run = system.simulate(asked.duration)
@@ -409,13 +409,13 @@ def check(asked: argparse.Namespace) -> Answer:
 
 
 def _check_model(path: Path) -> Answer:
-    """A model of another program, with what was found as it was read."""
+    """A model of another program, with findings."""
     model = read_model(path)
     return _check_system(model.system, model.findings)
 
 
 def _check_system(made: Multibody, before: Sequence[Finding]) -> Answer:
-    """A system in words, with what is likely a mistake in it."""
+    """A system in words, with probable mistakes."""
     mobility, findings = made.mobility(), (*before, *made.check())
     data = {
         "bodies": list(made.bodies), "freedoms": mobility.degrees_of_freedom,
@@ -458,7 +458,7 @@ SAME_UP_TO = {
 
 
 def demos(asked: argparse.Namespace) -> Answer:
-    """`quirkpy demos`: the files of demos with the first lines of what they say."""
+    """`quirkpy demos`: the files of demos with the first lines of their docstrings."""
     folders = [Path(__file__).resolve().parents[1] / "demos", Path("demos")]
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
@@ -474,7 +474,7 @@ def demos(asked: argparse.Namespace) -> Answer:
 
 
 def warm(asked: argparse.Namespace) -> Answer:
-    """`quirkpy warm`: kernels compiled beforehand, all or those of a file."""
+    """`quirkpy warm`: kernels compiled in advance, all or those of a file."""
     from quirkpy import warm as warming
 
     done = warming.warm(asked.workers, asked.into, asked.file)

@@ -1,8 +1,8 @@
-"""The one way from what computes up to what shows and writes: ``doors.stills.picture(system)``.
+"""The access of lower packages to views and formats: ``doors.stills.picture(system)``.
 
-Views and formats stand above everything else, yet ``system.picture()`` and ``run.save()`` are
-theirs.  Such methods are thin and go through here: a module of theirs is imported when its name is
-first used, and no other module below them may import one."""
+Views and formats are the highest layers, yet ``system.picture()`` and ``run.save()`` use them. Such
+methods are thin and go through this module: it imports one of their modules when its name is first
+used, and no other module below them may import one."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from quirkpy.views.drawing import Drawing as Drawing
     from quirkpy.views.graph_picture import Colouring as Colouring
 
-#: The package of each module that there is a way to.
+#: The package of each accessible module.
 ROOMS = {
     **dict.fromkeys(("csv", "json", "npz"), "quirkpy.formats"),
     **dict.fromkeys(
@@ -62,5 +62,5 @@ def __getattr__(name: str) -> Any:
     if name not in ROOMS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     module = importlib.import_module(f"{ROOMS[name]}.{name}")
-    globals()[name] = module  # not asked for again
+    globals()[name] = module  # found without this function next time
     return module

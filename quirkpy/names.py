@@ -1,4 +1,4 @@
-"""All that a user needs, by name: `quirkpy` fetches it when it is first asked for any of these."""
+"""All public names: `quirkpy` imports this module when one of them is first used."""
 
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.chances import Robustness, Spread

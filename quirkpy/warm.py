@@ -1,13 +1,13 @@
-"""All kernels compiled beforehand: what `quirkpy warm` does, for images, clusters and wheels.
+"""Compilation of all kernels in advance, by `quirkpy warm`, for images, clusters and wheels.
 
-Kernels are compiled at the first call, for the arguments that they are given; so small systems are
-moved, settled and explored here until every kernel that Python calls has been called.  Several
-processes do so at once, each in an order of its own; of those that need the same kernel one
-compiles it, and the others wait and read it (`quirkpy.kernels.base.machine_code`).
+Kernels are compiled at the first call, for the types of their arguments; so small systems are
+simulated, settled and explored here until every kernel that Python calls has been called. Several
+processes do so at once, each in a different order; if several need one kernel, one compiles it, and
+the others wait and load it (`quirkpy.kernels.base.machine_code`).
 
-For the file of one study, or of one system, only what that calls is compiled: the first process
-begins with the integrator's kernel, the longest by far, and another with long ones that it is made
-of."""
+For the file of one study, or of one system, only the kernels that it needs are compiled: the first
+process begins with the integrator's kernel, the longest by far, and another with long ones that it
+calls."""
 
 from __future__ import annotations
 
@@ -50,18 +50,17 @@ from quirkpy.parts.part import PartError
 from quirkpy.views.progress import Bar
 
 SIDE = 0.1  # [m]
-#: How near faces notice each other [m]; a damper of all hinges [N m s]; an energy that is too small
-#: to be met [J].
+#: Reach of the sensors [m]; a damper of all hinges [N m s]; an energy below any that occurs [J].
 REACH, DAMPING, UNMET = 1e-3, 2e-4, 1e-12
-#: So many runs of a study show what it calls; a system moves for so long [s].
+#: Number of runs of a study that show which kernels it needs; duration for a system [s].
 FEW_RUNS, WHILE = 12, 1.0
-#: What a line says of the kernels that are there.
+#: The format of the progress line.
 WORDS = "kernel {t:.0f} of {end:.0f}"
 
 
 # --- what is exercised ----------------------------------------------------------------------------
 class PullToOrigin(qp.CompiledForce):
-    """A spring to the origin as somebody would write it; U = k r^2 / 2."""
+    """A spring to the origin, as a user may write it; U = k r^2 / 2."""
 
     site: qp.Site
     stiffness: float
@@ -84,14 +83,14 @@ class PushAlong(qp.Force):
 
 
 def cubes() -> tuple[qp.Body, qp.Body, qp.Revolute]:
-    """A cube that stands still, and one that is hinged to an edge of it."""
+    """A fixed cube, and one that is hinged to an edge of it."""
     a = qp.Body.box("A", (SIDE,) * 3, 1.0, fixed=True)
     b = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
     return a, b, qp.Revolute("hinge", a, b, at=(SIDE / 2, SIDE / 2, 0.0), axis=(0.0, 0.0, 1.0))
 
 
 def hang_cube() -> qp.Multibody:
-    """Two cubes, pulled together by a well, damped, with a stop."""
+    """Two cubes, attracted by a well, damped, with a stop."""
     a, b, hinge = cubes()
     return qp.Multibody(
         a, b, hinge,
@@ -102,13 +101,13 @@ def hang_cube() -> qp.Multibody:
 
 
 def face(body: qp.Body, name: str, at: tuple[float, float, float], other: str) -> qp.Sensor:
-    """A sensor in the middle of a face, which meets one of a kind."""
+    """A sensor in the middle of a face, which accepts one kind."""
     site, kind = body.site(name, at=at, z=at, x=(0.0, 0.0, 1.0)), f"{body.name} {name}"
     return qp.Sensor(kind, site, kind=kind, accepts=(other,), reach=REACH, alignment=1e-2)
 
 
 def pair() -> qp.Study:
-    """Two cubes that may be free, locked or hinged, with all that is judged."""
+    """Two cubes that may be free, locked or hinged, with all criteria."""
     a, b, _ = cubes()
     faces = [
         face(a, "east", (SIDE / 2, 0.0, 0.0), "B west"),
@@ -131,7 +130,7 @@ def pair() -> qp.Study:
 
 
 def look() -> None:
-    """A system at one instant."""
+    """Evaluate a system at one instant."""
     system = hang_cube()
     system.acceleration()
     system.acceleration(evaluator="literal")
@@ -142,19 +141,19 @@ def look() -> None:
 
 
 def move() -> None:
-    """A run to its end, and all that may be read of it."""
+    """Simulate a run, and evaluate its quantities."""
     run = hang_cube().simulate(1.0, stop=[qp.EnergyBelow(UNMET)])
     assert math.isfinite(run.energy[-1])
     assert math.isfinite(run["hinge"].angle[-1])
 
 
 def stiffly() -> None:
-    """A run by a method for stiff systems."""
+    """Simulate a run by a method for stiff systems."""
     hang_cube().simulate(0.1, method="radau")
 
 
 def rest() -> None:
-    """Where a system comes to rest, and around there."""
+    """Settle a system, and analyse its equilibrium."""
     system = hang_cube()
     system.settle()
     system.linearize()
@@ -162,12 +161,12 @@ def rest() -> None:
 
 
 def explore() -> None:
-    """A study, to its end."""
+    """Explore a study completely."""
     pair().explore(progress=False)
 
 
 def collide() -> None:
-    """Two locked cubes and a third, which flies past them, and then into them."""
+    """Two locked cubes and a third, which passes them, and then hits them."""
     a = qp.Body.box("A", (SIDE,) * 3, 1.0)
     b = qp.Body.box("B", (SIDE,) * 3, 1.0, position=(SIDE, 0.0, 0.0))
     for aside in (1.2 * SIDE, 0.1 * SIDE):
@@ -181,8 +180,8 @@ def collide() -> None:
 
 
 def against_a_stop() -> None:
-    """A system that rests on a stop, from which it is pulled nowhere else; and one that touches a
-    stop where its energy is highest."""
+    """A system at rest on a stop by which alone it is held; and one that touches a stop at its
+    highest energy."""
     a, b, hinge = cubes()
     stop = qp.JointStop("stop", hinge, lower=-0.1, upper=0.1)
     damper = qp.HingeSpring("damper", hinge, stiffness=0.0, damping=0.1)
@@ -195,7 +194,7 @@ def against_a_stop() -> None:
 
 
 def own_parts() -> None:
-    """A force of somebody's own, in Python and compiled."""
+    """A user's force, in Python and compiled."""
     ball = qp.Body.sphere("ball", 0.1, 1.0, position=(1.0, 0.0, 0.0))
     site = ball.site("eye")
     for kind in (PullToOrigin, PushAlong):
@@ -203,7 +202,7 @@ def own_parts() -> None:
 
 
 def measure() -> None:
-    """What may be measured along a run, in which a push ends."""
+    """Measure quantities along a run, in which a push ends."""
     push = qp.Schedule((0.0, 0.05), [(0.0, 0.01, 0.0), (0.0, 0.0, 0.0)])
     a, b, hinge = cubes()
     run = qp.Multibody(a, b, hinge, qp.Load("push", b, force=push)).simulate(0.1)
@@ -212,17 +211,17 @@ def measure() -> None:
 
 
 def fly_many() -> None:
-    """Two runs in one call."""
+    """Simulate two runs in one call."""
     system = hang_cube()
     system.simulate_many([system.initial, system.initial], duration=0.1)
 
 
 class Damp(qp.Controller):
-    """What a wheel does against a spin."""
+    """A controller of a wheel that damps rotation."""
 
     @staticmethod
     def command(t: Any, measured: Any, memory: Any) -> Any:
-        """The torque of the wheel, in three numbers."""
+        """The torque of the wheel, three numbers."""
         return -measured[0], 0.0, 0.0
 
 
@@ -238,7 +237,7 @@ def command() -> None:
 
 
 def float_away() -> None:
-    """Two bodies on a damped spring, which drift at rest beside each other."""
+    """Two bodies on a damped spring, which drift at relative rest."""
     drift = (0.0, 0.0, 0.1)
     near = qp.Body.sphere("near", 0.1, 1.0, velocity=drift)
     far = qp.Body.sphere("far", 0.1, 1.0, position=(1.0, 0.0, 0.0), velocity=drift)
@@ -250,7 +249,7 @@ def float_away() -> None:
 
 
 # --- what one file calls --------------------------------------------------------------------------
-#: With which long kernels the first process begins for a file, and with which any other.
+#: The long kernels with which the first process begins for a file, and any other process.
 FIRST: tuple[Any, ...] = (integrator.advance,)
 BESIDE: tuple[Any, ...] = (
     impacts.settle_end, events.value_within, integrator.accept, pressing.hold_what_presses,
@@ -261,7 +260,8 @@ kind_of: Any = numba.typeof
 
 
 def compile_for_runs(chosen: Sequence[Any]) -> None:
-    """Compile kernels whose arguments are numbers and what a run has; nothing is called."""
+    """Compile kernels with arguments that are numbers and the arrays of a run, without calling
+    them."""
     system = hang_cube()
     driver = Driver(system.clusters, system.initial, WHILE, [], Settings())
     kinds = {float: numba.float64, int: numba.int64, bool: numba.boolean}
@@ -277,7 +277,7 @@ def compile_for_runs(chosen: Sequence[Any]) -> None:
 
 
 def use(file: Path) -> None:
-    """Some runs of the study that a file defines, or the motion of its system."""
+    """Compute some runs of the study in a file, or simulate its system."""
     made = load_definition(file)
     if isinstance(made, qp.Study):
         made.explore(budget=FEW_RUNS, progress=False)
@@ -286,7 +286,7 @@ def use(file: Path) -> None:
 
 
 # --- all kernels ----------------------------------------------------------------------------------
-#: In which order the first process exercises kernels; further ones begin elsewhere.
+#: The order of exercises in the first process; others begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
     command, float_away,
@@ -310,12 +310,12 @@ def all_kernels() -> Iterator[Any]:
 
 
 def name_of(kernel: Any) -> str:
-    """The name of a kernel, behind that of its module within the kernels."""
+    """The name of a kernel, preceded by that of its module within the kernels."""
     return f"{kernel.__module__.removeprefix(f'{kernels.__name__}.')}.{kernel.__name__}"
 
 
 def called_from_python() -> set[str]:
-    """The names of those that have a wrapper for that."""
+    """The names of kernels with a wrapper for calls from Python."""
     return {
         name_of(made) for made in all_kernels() if not made.targetoptions.get("no_cpython_wrapper")
     }
@@ -323,26 +323,26 @@ def called_from_python() -> set[str]:
 
 # --- one process ----------------------------------------------------------------------------------
 class CompilationNotes(event.Listener):
-    """Names of kernels on standard output, as they are made."""
+    """Prints the names of kernels on standard output as they are compiled."""
 
     def on_start(self, compilation: Any) -> None:
-        """Nothing yet."""
+        """Nothing at the start of a compilation."""
 
     def on_end(self, compilation: Any) -> None:
-        """numba has compiled something."""
+        """Print the name of the kernel that numba has compiled."""
         kernel = compilation.data["dispatcher"]
         if isinstance(kernel._cache, KernelCache):
             tell("made", [name_of(kernel)])
 
 
 def tell(what: str, names: Sequence[str]) -> None:
-    """A line to the process that asked."""
+    """Print a line for the parent process."""
     print(json.dumps({what: list(names)}), flush=True)
 
 
 def work(which: int, file: str = "") -> None:
-    """What one of several processes does: all exercises, the first in another order than the
-    rest; or what a file calls."""
+    """The work of one of several processes: all exercises, the first in another order than the
+    rest; or the kernels of a file."""
     NOTICE.given = True
     listen("numba:compile", CompilationNotes())
     warnings.simplefilter("ignore")
@@ -355,14 +355,14 @@ def work(which: int, file: str = "") -> None:
         tell("ready", [name_of(made) for made in all_kernels() if made.overloads])
 
 
-#: What each process is told, with its number and the file.
+#: The program of each process, with its number and the file as arguments.
 WORK = "import sys; from quirkpy.warm import work; work(int(sys.argv[1]), *sys.argv[2:])"
 
 
 # --- all of them ----------------------------------------------------------------------------------
 class Warmed(NamedTuple):
-    """What was done: how many kernels were compiled, which of those that Python calls are there and
-    which are not, how long it took [s], and the folder."""
+    """The result: how many kernels were compiled, which of those that Python calls are present and
+    which are not, the time [s], and the folder."""
 
     compiled: int
     ready: list[str]
@@ -378,7 +378,7 @@ class Warmed(NamedTuple):
 
 
 class Hands:
-    """Processes at work, and what they have told until now."""
+    """The processes at work, and their messages so far."""
 
     def __init__(self, workers: int, file: Path | None = None) -> None:
         self.made: list[str] = []
@@ -411,8 +411,8 @@ class Hands:
         self.errors[k] = "".join(self.processes[k].stderr or ())
 
     def wait(self, tell: Callable[[], None]) -> None:
-        """Until all are done, or the first of those at work for a file; `tell` is called now and
-        then."""
+        """Wait until all processes are done, or the first of those for a file; `tell` is called now
+        and then."""
         try:
             while self.are_at_work():
                 time.sleep(0.1)
@@ -432,14 +432,14 @@ class Hands:
                 raise PartError(f"warm: a process that compiles has failed: {last}.")
 
     def are_at_work(self) -> bool:
-        """Whether there is something to wait for."""
+        """Whether any process is still running."""
         busy = [process.poll() is None for process in self.processes]
         return any(busy) if self.file is None else all(busy)
 
 
 def warm(workers: int = 2, into: Path | None = None, file: Path | None = None) -> Warmed:
-    """Compile all kernels that are not yet compiled, or those that a file's study or system calls,
-    in several processes; copy them to a folder for a wheel, too."""
+    """Compile all kernels that are not yet compiled, or those that a file's study or system needs,
+    in several processes; optionally copy them to a folder for a wheel."""
     folder = folder_of_code()
     if file is not None:
         load_definition(file)
@@ -470,7 +470,7 @@ def warm(workers: int = 2, into: Path | None = None, file: Path | None = None) -
 
 
 def folder_of_code() -> str:
-    """Where machine code is kept here."""
+    """The folder of machine code on this system."""
     kernel = next(all_kernels(), None)
     if kernel is None:
         raise PartError("warm: compilation is switched off; unset NUMBA_DISABLE_JIT.")

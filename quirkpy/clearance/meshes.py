@@ -208,7 +208,7 @@ class Passage:
     def _along(
         self, a: Floats, b: Floats, ways: Floats, pose: Pose, d: float, lost: tuple[float, float]
     ) -> float:
-        """Lower bounds of the distances between pieces of the first (m, c, 3) and of the second (k,
+        """Lower bound of the distances between pieces of the first (m, c, 3) and of the second (k,
         c, 3) within d: each pair along one of some directions (l, 3), fixed in the first or in the
         second."""
         T, y, rate, w = pose

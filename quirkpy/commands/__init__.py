@@ -1,1 +1,1 @@
-"""What the command line does, by subject."""
+"""The commands of the command line, by subject."""

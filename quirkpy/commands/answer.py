@@ -1,4 +1,4 @@
-"""`Answer`: what a command says."""
+"""`Answer`: the result of a command."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Any, NamedTuple
 
 
 class Answer(NamedTuple):
-    """What a command says: to people, and to machines."""
+    """The result of a command: as text, and as data for programs."""
 
     text: str
     data: Any

@@ -1,4 +1,4 @@
-"""Commands for the first hour: `new` writes a study to begin with, `movie` a film of a run."""
+"""Commands for beginners: `new` writes a first study, `movie` a film of a run."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from quirkpy.commands.answer import Answer
 from quirkpy.parts.files import check_writable, write_text
 from quirkpy.parts.part import PartError
 
-#: What `quirkpy new study` writes.
+#: The study written by `quirkpy new study`.
 STUDY = '''"""Two modules that share an edge: into which shapes can they fall?
 
     quirkpy check {name}
@@ -56,7 +56,7 @@ study = qp.Study(
 
 
 def words_of_new(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy new` may be asked."""
+    """The arguments of `quirkpy new`."""
     it.add_argument("kind", choices=("study",), help="what to begin with")
     it.add_argument("file", type=Path, help="the Python file to write; it must not be there yet")
 
@@ -75,7 +75,7 @@ def new(asked: argparse.Namespace) -> Answer:
 
 
 def words_of_movie(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy movie` may be asked."""
+    """The arguments of `quirkpy movie`."""
     it.add_argument("file", type=Path, help="a run that was saved, run.npz")
     it.add_argument("--out", type=Path, required=True, metavar="FILE", help="run.mp4 or run.gif")
     it.add_argument("--fps", type=float, default=25.0, metavar="N", help="(default 25)")

@@ -1,4 +1,5 @@
-"""What files of users define: studies and systems in Python, in JSON, and in models of others."""
+"""The definitions in users' files: studies and systems in Python, in JSON, and in models of other
+programs."""
 
 from __future__ import annotations
 
@@ -19,12 +20,12 @@ if TYPE_CHECKING:
     from quirkpy.formats.models.imported import Imported
     from quirkpy.system.multibody import Multibody
 
-#: How files of models of other programs end.
+#: Endings of files with models of other programs.
 MODELS = (".urdf", ".xml", ".mjcf")
 
 
 def load_definition(path: Path) -> Any:
-    """The study or the system that a file defines."""
+    """The study or the system defined in a file."""
     from quirkpy.formats.json import from_json
 
     if path.suffix == ".py":
@@ -49,8 +50,8 @@ def read_model(path: Path) -> Imported:
 
 
 def module_of(path: Path) -> ModuleType:
-    """The module that a Python file makes: under the name by which others import it; where another
-    module has that name, or none could have it, under the name of the file."""
+    """The module made from a Python file: under the name by which others import it or, if another
+    module has that name or it is invalid, under a name made from the file's path."""
     if not path.is_file():
         raise PartError(f"there is no file {str(path)!r}.")
     if path.suffix != ".py":
@@ -76,7 +77,7 @@ def is_taken(name: str, place: Path) -> bool:
 
 
 def study_of(module: ModuleType, path: Path) -> Study:
-    """The study that a file defines."""
+    """The study defined in a file."""
     from quirkpy.explore.study import Study
 
     made = getattr(module, "study", None)
@@ -86,7 +87,7 @@ def study_of(module: ModuleType, path: Path) -> Study:
 
 
 def system_of(module: ModuleType, path: Path) -> Multibody:
-    """The system that a file defines."""
+    """The system defined in a file."""
     from quirkpy.system.multibody import Multibody
 
     made = getattr(module, "system", None)

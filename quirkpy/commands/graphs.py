@@ -1,4 +1,4 @@
-"""Commands that ask a finished graph: `table`, `robustness`."""
+"""Commands on a finished graph: `table`, `robustness`."""
 
 from __future__ import annotations
 
@@ -19,18 +19,18 @@ COSTS = ("energy", "time", "switches", "risk")
 
 
 def words_of_journal(it: argparse.ArgumentParser) -> None:
-    """The journal that is asked, and where its own classes are."""
+    """Arguments for a journal, and for the modules of its own classes."""
     it.add_argument("journal", type=Path)
     it.add_argument("--study", type=Path, metavar="FILE", help="its file, if it has own classes")
 
 
 def words_of_cost(it: argparse.ArgumentParser) -> None:
-    """By what ways are compared."""
+    """The argument for the cost by which plans are compared."""
     it.add_argument("--cost", choices=COSTS, default="energy", help="(default energy)")
 
 
 def graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
-    """The graph that a journal holds."""
+    """The graph in a journal."""
     from quirkpy.explore.graph import ReconfigurationGraph
 
     if asked.journal.suffix == ".py":
@@ -44,7 +44,7 @@ def graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
 
 # --- table ----------------------------------------------------------------------------------------
 def words_of_table(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy table` may be asked."""
+    """The arguments of `quirkpy table`."""
     words_of_journal(it)
     it.add_argument("goal", help="a node: its number (n0), its name, or the beginning of its id")
     words_of_cost(it)
@@ -71,7 +71,7 @@ def table(asked: argparse.Namespace) -> Answer:
 
 # --- robustness -----------------------------------------------------------------------------------
 def words_of_robustness(it: argparse.ArgumentParser) -> None:
-    """What `quirkpy robustness` may be asked."""
+    """The arguments of `quirkpy robustness`."""
     words_of_journal(it)
     it.add_argument("edge", help="an edge by its number: e0 is the first of the graph")
     it.add_argument("--samples", type=count, default=1000, metavar="N", help="(default 1000)")
@@ -81,8 +81,8 @@ def words_of_robustness(it: argparse.ArgumentParser) -> None:
 
 
 def robustness(asked: argparse.Namespace) -> Answer:
-    """`quirkpy robustness pair.db e3`: how often an edge leads where it should, flown many
-    times."""
+    """`quirkpy robustness pair.db e3`: how often an edge reaches its target in perturbed
+    simulations."""
     graph = graph_of(asked)
     edge = edge_of(graph, asked.edge)
     found = graph.robustness(
@@ -113,7 +113,7 @@ def edge_of(graph: ReconfigurationGraph, word: str) -> Edge:
 
 
 def count(word: str) -> int:
-    """A whole number from 1 up."""
+    """A positive integer."""
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r} is no number from 1 up")
     return int(word)

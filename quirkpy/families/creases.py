@@ -21,21 +21,21 @@ from quirkpy.parts.part import PartError, check_argument
 from quirkpy.parts.shapes import Mesh
 from quirkpy.system.multibody import Multibody
 
-#: Sheets are flat where their normals agree to this [1].
+#: Faces have one orientation if their normals agree to this [1].
 ONE_WAY_UP = 1e-12
 #: Two corners, by number.
 Crease: TypeAlias = tuple[int, int]
 
-#: How far a face may be from plane, and a fold from closed, as a share of its size [1].
+#: Largest deviation of a face from a plane, and gap of a closed fold, as shares of the size [1].
 PLANE, CLOSED = 1e-9, 1e-9
-#: Angles that say how a crease is folded agree with the corners to so much [rad]: files round.
+#: Fold angles agree with the corners to within this [rad]: files contain rounded numbers.
 SAME_ANGLE = 1e-3
-#: Angles beyond this are none that a crease was folded by [rad].
+#: Larger angles are refused [rad].
 MOST_TURNED = 1e3
 
 
 class PanelOptions(TypedDict, total=False):
-    """What all folds have in common; see `from_creases`."""
+    """The options common to all folds; see `from_creases`."""
 
     mass: float | Sequence[float]
     thickness: float
@@ -50,7 +50,7 @@ class PanelOptions(TypedDict, total=False):
 
 
 class Fold(NamedTuple):
-    """A folded sheet.  system: the whole; hinges: one for each crease, whose angle is zero where
+    """A folded sheet. system: all of its parts; hinges: one for each crease, with angle zero where
     the sheet is flat there and positive where it is folded towards the panels' z axes (a valley
     seen from there); panels: one for each face, z axis along its normal."""
 
@@ -60,7 +60,8 @@ class Fold(NamedTuple):
 
 
 class Seam(NamedTuple):
-    """A crease and its two faces: the first runs from one corner to the other, the second back."""
+    """A crease and its two faces: the boundary of the first contains it in forward, that of the
+    second in backward direction."""
 
     corners: Crease
     faces: tuple[int, int]
@@ -77,12 +78,12 @@ def from_creases(
 
     vertices (n, 2) or (n, 3) [m]: its corners, flat or folded; faces: convex polygons by the
     numbers of their corners, counterclockwise seen from one side of the sheet; every edge that two
-    faces share is a crease.  creases: angles [rad] by which a flat sheet is folded, positive where
-    the sides that face the viewer come together (a valley), 0 for those not named.  Of corners that
-    are folded already, angles say in which sense a crease is folded shut, and how many turns; those
-    not named are as the corners tell.
+    faces share is a crease. creases: angles [rad] by which a flat sheet is folded, positive where
+    the visible sides approach each other (a valley), 0 for those not named. For corners that are
+    folded already, angles give the sense in which a crease is folded shut, and the number of turns;
+    those not named follow from the corners.
 
-    Panels are called p0, p1 ... and hinges by the corners at their ends, "1-4".
+    Panels have the names p0, p1 ... and hinges the numbers of the corners at their ends, "1-4".
 
     mass [kg]: of each panel, or one for each; thickness [m]; stiffness [N m/rad], rest_angle [rad],
     damping [N m s/rad] of a spring at each crease; latch [rad]: the angle at which creases catch;
@@ -99,9 +100,9 @@ def sheet_of(
     who: str,
     options: PanelOptions,
 ) -> Fold:
-    """`from_creases`, under the name of who was asked."""
+    """`from_creases`, with errors that name the caller."""
     points = corners_of(vertices, who)
-    with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+    with np.errstate(all="ignore"):  # results of absurdly large numbers are refused later
         check_faces(points, faces, who)
     seams = seams_of(faces, who)
     check_hinged(seams, len(faces), who)
@@ -143,13 +144,13 @@ def _is_pair(crease: tuple[Any, ...]) -> bool:
 
 
 def is_flat(points: Floats, faces: Sequence[Sequence[int]]) -> bool:
-    """Whether a sheet lies in a plane, all faces the same way up."""
+    """Whether a sheet lies in a plane, with all faces of one orientation."""
     normals = np.array([normal_of(points[list(face)]) for face in faces])
     return bool((normals @ normals[0] > 1.0 - ONE_WAY_UP).all())
 
 
 def check_angle(angle: Any, who: str, what: str) -> float:
-    """An angle [rad], refused in words where it is no number, or one of many turns."""
+    """An angle [rad]; an error where it is not a number, or exceeds many turns."""
     out: float = check_argument(who, what, angle, number)
     if abs(out) > MOST_TURNED:
         raise PartError(f"{who}: {what} is {out:g} rad, which is more than any hinge has turned.")
@@ -158,7 +159,7 @@ def check_angle(angle: Any, who: str, what: str) -> float:
 
 # --- what is given --------------------------------------------------------------------------------
 def corners_of(vertices: Any, who: str) -> Floats:
-    """Corners in N (n, 3) [m], from points of a plane or of space."""
+    """Corners in N (n, 3) [m], from points in a plane or in space."""
     points: Floats = check_argument(who, "vertices", vertices, real)
     if points.ndim != 2 or points.shape[1] not in (2, 3):
         raise PartError(
@@ -170,7 +171,7 @@ def corners_of(vertices: Any, who: str) -> Floats:
 
 
 def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> None:
-    """Refuse faces that are no convex polygons of known corners."""
+    """Refuse faces that are not convex polygons of known corners."""
     if not _is_list(faces) or not all(map(_is_list, faces)):
         raise PartError(f"{who}: faces is {show(faces)}, but must be lists of corners by number.")
     if not len(faces):
@@ -201,7 +202,7 @@ def _is_number_of(corner: Any, count: int) -> bool:
 
 
 def _check_polygon(polygon: Floats, who: str) -> None:
-    """Refuse a face that is not plane or has a corner that points inwards."""
+    """Refuse a face that is not plane or has a re-entrant corner."""
     sides = np.roll(polygon, -1, axis=0) - polygon
     size, normal = abs(sides).max(), normal_of(polygon)
     if not 0.5 < np.linalg.norm(normal) < 2.0:
@@ -219,14 +220,15 @@ def _check_polygon(polygon: Floats, who: str) -> None:
 
 
 def normal_of(polygon: Floats) -> Floats:
-    """The unit normal of a plane polygon, from where its corners run counterclockwise (3,)."""
+    """The unit normal of a plane polygon, on the side from which its corners are counterclockwise
+    (3,)."""
     twice = np.cross(polygon, np.roll(polygon, -1, axis=0)).sum(axis=0)
     length = np.linalg.norm(twice)
     return np.asarray(twice / length if length > 0.0 else twice)
 
 
 def seams_of(faces: Sequence[Sequence[int]], who: str) -> list[Seam]:
-    """The creases, in the order in which faces name them first."""
+    """The creases, in the order in which they first occur in faces."""
     first: dict[Crease, int] = {}
     seams = []
     for k, face in enumerate(faces):
@@ -244,7 +246,7 @@ def seams_of(faces: Sequence[Sequence[int]], who: str) -> list[Seam]:
 
 
 def check_hinged(seams: Sequence[Seam], faces: int, who: str) -> None:
-    """Refuse a sheet whose creases do not join all faces."""
+    """Refuse a sheet whose creases do not connect all faces."""
     reached, waiting = {0}, [0]
     while waiting:
         face = waiting.pop()
@@ -264,14 +266,14 @@ def edges_of(face: Sequence[int]) -> Iterator[Crease]:
 
 # --- angles ---------------------------------------------------------------------------------------
 def angle_at(seam: Seam, polygons: Sequence[Floats], axis: Floats) -> float:
-    """How far a crease is folded [rad], between -pi and pi."""
+    """The fold angle of a crease [rad], between -pi and pi."""
     one, two = (normal_of(polygons[face]) for face in seam.faces)
     return math.atan2(float(np.cross(one, two) @ axis), float(one @ two))
 
 
 def axis_of(seam: Seam, points: Floats) -> Floats:
-    """The unit vector about which the second panel turns against the first where the fold is a
-    valley."""
+    """The unit vector about which the second panel rotates relative to the first in a valley
+    fold."""
     along = points[seam.corners[0]] - points[seam.corners[1]]
     return np.asarray(along / np.linalg.norm(along))
 
@@ -283,8 +285,8 @@ def fold_corners(
     angles: Sequence[float],
     who: str,
 ) -> Floats:
-    """The corners of a flat sheet after its creases have been folded (n, 3); the first face stays.
-    Refused where the sheet would have to tear."""
+    """The corners of a flat sheet after its creases have been folded (n, 3); the first face is
+    fixed. An error where the sheet would have to tear."""
     turns: dict[int, tuple[Floats, Floats]] = {0: (np.eye(3), np.zeros(3))}
     waiting = [0]
     while waiting:
@@ -302,7 +304,7 @@ def fold_corners(
 def _turn_across(
     parent: tuple[Floats, Floats], seam: Seam, angle: float, points: Floats
 ) -> tuple[Floats, Floats]:
-    """The motion x -> Q x + d of a face that hangs on another by a crease."""
+    """The motion x -> Q x + d of a face that is connected to another by a crease."""
     Q, d = parent
     here = points[seam.corners[0]]
     turn = Q @ Rotation.from_rotvec(angle * axis_of(seam, points)).as_matrix()
@@ -315,7 +317,7 @@ def _corners_after(
     turns: Mapping[int, tuple[Floats, Floats]],
     who: str,
 ) -> Floats:
-    """Where the faces carry each corner; all those of a corner must agree."""
+    """The position of each corner after the motions of its faces; all of these must agree."""
     out, seen = np.array(points), np.zeros(len(points), dtype=bool)
     size = float(np.ptp(points, axis=0).max())
     for k, face in enumerate(faces):
@@ -343,9 +345,9 @@ def assemble(
     who: str,
     options: PanelOptions,
 ) -> Fold:
-    """Bodies, hinges and springs of a sheet whose corners are where they are; angles: of the
-    creases, whole turns and the sense of half turns included [rad], None where the corners
-    tell; names: of panels and hinges."""
+    """Bodies, hinges and springs of a sheet with given corners; angles: of the creases, whole turns
+    and the sense of half turns included [rad], None where they follow from the corners; names: of
+    panels and hinges."""
     polygons = [points[list(face)] for face in faces]
     chosen = _check_options(options, len(faces), who)
     panels = tuple(
@@ -398,7 +400,7 @@ def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any
 
 
 def _panel(name: str, polygon: Floats, mass: float, chosen: Mapping[str, Any], fixed: bool) -> Body:
-    """A plate: a box where it has right angles, else a prism; x along its first side."""
+    """A plate: a box if it is a rectangle, else a prism; x along its first side."""
     normal, side = normal_of(polygon), polygon[1] - polygon[0]
     x = side / np.linalg.norm(side)
     axes = np.stack([x, np.cross(normal, x), normal], axis=1)
@@ -427,7 +429,7 @@ def _is_rectangle(flat: Floats) -> bool:
 
 
 def _prism(flat: Floats, thickness: float) -> Mesh:
-    """The plate over a convex polygon in the plane z = 0, which is its middle."""
+    """The plate with a convex polygon in the plane z = 0 as its middle surface."""
     n = len(flat)
     half = np.array([0.0, 0.0, 0.5 * thickness])
     cut = _triangles(flat)
@@ -444,8 +446,8 @@ def _prism(flat: Floats, thickness: float) -> Mesh:
 
 
 def _triangles(flat: Floats) -> list[tuple[int, int, int]]:
-    """A convex polygon cut into triangles that have an area, where corners lie on its sides too:
-    corner by corner is cut off, of those whose cut leaves an area."""
+    """A convex polygon cut into triangles of non-zero area, also if some corners lie on its sides:
+    corners are cut off one by one, among those whose triangle has an area."""
     left, out = list(range(len(flat))), []
     least = PLANE * float(abs(flat).max()) ** 2
     while len(left) > 3:
@@ -483,7 +485,7 @@ def _hinge(
 
 
 def _forces(hinge: Revolute, chosen: Mapping[str, Any]) -> Iterator[Force]:
-    """What acts at a hinge."""
+    """The forces at a hinge."""
     if chosen["stiffness"] or chosen["damping"]:
         yield HingeSpring(
             f"spring {hinge.name}", hinge, stiffness=chosen["stiffness"],
@@ -502,7 +504,7 @@ def _forces(hinge: Revolute, chosen: Mapping[str, Any]) -> Iterator[Force]:
 def _wind(
     system: Multibody, hinges: Sequence[Revolute], angles: Sequence[float | None], who: str
 ) -> Multibody:
-    """The system whose hinges begin at the given angles, which the pose tells but for whole
+    """The system with given initial angles of hinges, which the pose determines up to whole
     turns."""
     state = system.initial
     windings = np.array(state.windings)

@@ -47,7 +47,7 @@ UNITS = {
     "m": 1.0, "cm": 1e-2, "mm": 1e-3, "um": 1e-6, "nm": 1e-9, "in": 0.0254, "pt": 0.0254 / 72.0,
     "unit": 1.0,
 }  # fmt: skip
-#: Corners of panels are one where they are no further apart than this share of the panels.
+#: Corners of panels coincide where they are no further apart than this share of the panels' size.
 SAME_CORNER = 1e-9
 #: Creases folded by less are flat [rad].
 UNFOLDED = 1e-9
@@ -62,11 +62,11 @@ def read_fold(
     """The sheet in a FOLD file, as `from_creases` makes it of the corners, faces and fold angles of
     one of its frames, numbered from 0, the key frame.
 
-    Panels are called p0, p1 ... in the order of the faces; edges that are assigned "F" are creases
-    too, but not those that only one face has.  Where a file has no faces, they are those of the
-    plane drawing of its edges.  fold: whether a flat sheet is folded by the angles of the file.
-    Where a frame moves the corners but inherits the angles, those that do not hold any more are
-    as the corners tell.  Lengths of frame_unit "unit", or of none, are metres."""
+    Panels have the names p0, p1 ... in the order of the faces; edges with the assignment "F" are
+    creases too, except those of a single face. If a file has no faces, they are those of the plane
+    drawing of its edges. fold: whether a flat sheet is folded by the angles of the file. If a frame
+    moves the corners but inherits the angles, those that no longer hold follow from the corners.
+    Lengths of frame_unit "unit", or without unit, are metres."""
     who = "read_fold"
     place = readable(path, who)
     try:
@@ -83,7 +83,7 @@ def read_fold(
     faces = chosen.get("faces_vertices") or _faces_drawn(points, edges, who)
     if not (isinstance(faces, list) and all(isinstance(face, list) for face in faces)):
         raise PartError(f"{who}: faces_vertices must be a list of lists of corners.")
-    with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+    with np.errstate(all="ignore"):  # results of absurdly large numbers are refused later
         check_faces(points, faces, who)
     angles = _angles(chosen, edges, faces, who) if fold else None
     if angles and older and not is_flat(points, faces):
@@ -92,8 +92,8 @@ def read_fold(
 
 
 def _frame_of(document: Any, wanted: int, who: str) -> tuple[Frame, bool]:
-    """A frame with what it inherits, and whether its angles are those of a frame before the one
-    that moved its corners."""
+    """A frame with the fields that it inherits, and whether its angles belong to a frame before the
+    one that moved its corners."""
     if not isinstance(document, dict):
         raise PartError(f"{who}: a FOLD file is a JSON object, with keys such as vertices_coords.")
     rest = document.get("file_frames") or []
@@ -179,7 +179,7 @@ def _angles_that_hold(
     faces: Sequence[Sequence[int]],
     who: str,
 ) -> dict[tuple[int, int], float]:
-    """The inherited angles [rad] that corners still have after they have moved."""
+    """The inherited angles [rad] that still agree with the corners after their motion."""
     polygons = [points[list(face)] for face in faces]
     now = {
         frozenset(seam.corners): angle_at(seam, polygons, axis_of(seam, points))
@@ -194,8 +194,8 @@ def _angles_that_hold(
 
 
 def _faces_drawn(points: Floats, edges: Sequence[tuple[int, int]], who: str) -> list[list[int]]:
-    """The inner faces of a plane drawing, counterclockwise: at each corner go on along the next
-    edge clockwise from that on which one came."""
+    """The inner faces of a plane drawing, counterclockwise: at each corner continue along the next
+    edge clockwise from that of arrival."""
     if not edges or np.ptp(points[:, 2]) > 0.0:
         raise PartError(
             f"{who}: it has no faces_vertices, and they can be told from the edges of a plane "
@@ -222,13 +222,13 @@ def _faces_drawn(points: Floats, edges: Sequence[tuple[int, int]], who: str) -> 
 
 # --- writing --------------------------------------------------------------------------------------
 def write_fold(what: Trajectory | Multibody, path: FilePath, frames: int = 61) -> None:
-    """Write the panels of a run as a FOLD file, in so many frames at even times, the first of which
-    is the key frame; or those of a system as it begins, in one.
+    """Write the panels of a run as a FOLD file, in a number of frames at regular times, the first
+    of which is the key frame; or those of a system in its initial state, in one.
 
-    Panels are bodies that are boxes or prisms, by the middle of their thickness; corners that a
-    hinge holds together are one.  Other bodies are left out.  Fold angles lie within 180 degrees,
-    as the format has them: panels that have gone through each other come back folded the other
-    way.  The time of a frame [s] is its key "quirkpy:time"."""
+    Panels are bodies that are boxes or prisms, represented by their middle surfaces; corners that a
+    hinge connects are merged. Other bodies are left out. Fold angles lie within 180 degrees, as the
+    format requires: panels that have passed through each other are read back as folded the other
+    way. The time of a frame [s] is its key "quirkpy:time"."""
     who = "write_fold"
     if not isinstance(what, (Trajectory, Multibody)):
         raise PartError(f"{who}: this is {show(what)}, but must be a run or a system.")
@@ -294,8 +294,8 @@ def _sheet_of(system: System, who: str) -> Panels:
 
 
 def outline_of(body: Body) -> Floats | None:
-    """The middle of a plate in body axes (n, 3) [m], counterclockwise about its thickness; None of
-    what is neither a box nor a prism."""
+    """The middle surface of a plate in body axes (n, 3) [m], counterclockwise about its thickness;
+    None for bodies other than boxes and prisms."""
     if isinstance(body.shape, Box):
         size = np.array(body.shape.size)
         thin = int(size.argmin()) if size[2] > size.min() else 2
@@ -325,7 +325,7 @@ def _hinges_between(system: System, panels: Sequence[Body]) -> list[tuple[Revolu
 
 
 def _hinge_names(system: System, panels: Sequence[Body]) -> dict[tuple[int, int], str]:
-    """The hinge between two panels, in the order in which the panels stand."""
+    """The hinge between two panels, in the order of the panels."""
     return {
         (min(one, two), max(one, two)): h.name for h, one, two in _hinges_between(system, panels)
     }
@@ -334,7 +334,7 @@ def _hinge_names(system: System, panels: Sequence[Body]) -> dict[tuple[int, int]
 def _faces_of(
     system: System, panels: Sequence[Body], outlines: Sequence[Floats]
 ) -> list[list[int]]:
-    """Corners by number, where those are one that a hinge's line holds together."""
+    """Numbers of corners, merged where they lie on a hinge's axis."""
     starts = np.cumsum([0, *map(len, outlines)])
     same = np.arange(starts[-1])
     for hinge, one, two in _hinges_between(system, panels):
@@ -388,8 +388,8 @@ def _fold_angle(
     placed: Sequence[Floats],
     state: State,
 ) -> float:
-    """The fold angle at an edge [rad], positive at a valley; of panels that lie on each other, the
-    hinge tells the sense."""
+    """The fold angle at an edge [rad], positive at a valley; for panels folded shut, the hinge
+    gives the sense."""
     if hinge is None:
         return 0.0
     one, two, name = hinge

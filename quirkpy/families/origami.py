@@ -27,7 +27,7 @@ __all__ = ["Fold", "from_creases", "map_fold", "miura", "read_fold", "scheel", "
 
 #: Creases between columns, and between rows.
 Family: TypeAlias = Literal["x", "y"]
-#: An angle counts as flat or as folded shut where it is off by no more than this [rad].
+#: An angle counts as flat or as folded shut within this [rad].
 EXACTLY = 1e-12
 
 
@@ -39,14 +39,14 @@ def map_fold(
     fold: float | tuple[float, float] = 0.0,
     **options: Unpack[PanelOptions],
 ) -> Fold:
-    """A map: square panels "p0,0" ... "p2,2", folded like an accordion between its columns and
-    between its rows.
+    """A map: square panels "p0,0" ... "p2,2", with accordion folds between its columns and between
+    its rows.
 
-    side [m]; fold [rad]: 0 flat, pi folded up.  Rigid panels let only one family of creases move at
-    a time, while the other is flat or shut.  A number is the fold between the columns ("x 0,0" lies
-    between p0,0 and p1,0); the rows ("y 0,0", between p0,0 and p0,1) are then shut, as in a map
-    that has begun to open, or flat where it is 0.  (a, b) are the folds between the columns and
-    between the rows.  For other options see `from_creases`."""
+    side [m]; fold [rad]: 0 flat, pi folded up. With rigid panels only one family of creases can
+    move at a time, while the other is flat or shut. A number is the fold between the columns ("x
+    0,0" lies between p0,0 and p1,0); the rows ("y 0,0", between p0,0 and p0,1) are then shut, as in
+    a map that begins to open, or flat where it is 0. (a, b) are the folds between the columns and
+    between the rows. For other options see `from_creases`."""
     who = "map_fold"
     _check_counts(who, columns=columns, rows=rows)
     length = check_argument(who, "side", side, positive)
@@ -65,7 +65,8 @@ def map_fold(
     over, under = _is(along, math.pi), _is(across, math.pi)
 
     def angle(family: Family, i: int, j: int) -> float:
-        """Panels of every second row lie upside down where the rows are shut."""
+        """The sign of an angle: panels of every second row lie upside down where the rows are
+        shut."""
         if family == "x":
             return (-1.0) ** (i + j * over) * across
         return (-1.0) ** (j + i * (under and not over)) * along
@@ -92,7 +93,7 @@ def _is(angle: float, at: float) -> bool:
 
 
 def _accordion(count: int, fold: float, side: float) -> tuple[list[float], list[float]]:
-    """Where the creases of a folded strip are, along its first panel and above it [m]."""
+    """The positions of the creases of a folded strip, along its first panel and above it [m]."""
     along = -1.0 if _is(fold, math.pi) else math.cos(fold)
     up = 0.0 if _is(fold, math.pi) else math.sin(fold)
     odd = [k // 2 for k in range(count + 1)]
@@ -112,7 +113,7 @@ def miura(
     fold: float = 0.0,
     **options: Unpack[PanelOptions],
 ) -> Fold:
-    """A Miura pattern of rhombs "p0,0" ...: one way to fold, in two directions at once.
+    """A Miura pattern of rhombs "p0,0" ...: one freedom, with motion in two directions at once.
 
     side [m]; sector [rad]: the acute angle of the rhombs; fold [rad]: of the creases between rows
     ("y 0,0" ...), 0 flat, pi folded up.  Those between columns ("x 0,0" ...) then fold by
@@ -128,7 +129,7 @@ def miura(
     if not abs(angle) <= math.pi:
         raise PartError(f"{who}: fold is {angle:g} rad, but must lie between -pi and pi.")
     up, tilt = math.sin(0.5 * angle), math.cos(0.5 * angle)
-    width = math.hypot(math.cos(slant), tilt * math.sin(slant))  # of a row, beside its side
+    width = math.hypot(math.cos(slant), tilt * math.sin(slant))  # of a row, across its side
     corners = {
         (i, j): (
             length * i * tilt * math.sin(slant) / width,
@@ -162,7 +163,7 @@ def _grid(
         for i, j in cells
     ]
     points = np.array(list(corners.values()))
-    with np.errstate(all="ignore"):  # what is out of all proportion is refused, not warned of
+    with np.errstate(all="ignore"):  # results of absurdly large numbers are refused later
         check_faces(points, faces, who)
     seams = seams_of(faces, who)
     places: list[tuple[Family, int, int]] = [

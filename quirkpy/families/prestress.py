@@ -1,4 +1,4 @@
-"""Prestress: tensions of strings that hold a system still, and the shapes that tensions give."""
+"""Prestress: tensions of strings that hold a system in equilibrium, and form finding."""
 
 from __future__ import annotations
 
@@ -21,20 +21,20 @@ from quirkpy.parts.forces import String
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.system.multibody import Multibody
 
-#: Singular values below this share of the largest are none [1].
+#: Singular values below this share of the largest count as zero [1].
 NULL_SHARE = 1e-9
-#: Loads that strings cannot take, as a share of all, are more than rounding from here on [1].
+#: Loads that strings cannot balance are significant above this share of all loads [1].
 UNBALANCED = 1e-7
-#: How much more balance counts than least tensions, where both are sought at once.
+#: Weight of the balance relative to least tensions, where both are sought at once.
 WEIGHT = 1e5
 
 
 class Prestress(NamedTuple):
-    """What holds a system still.  tension [N], rest_length [m] and density [N/m], tension over
+    """The prestress of a system. tension [N], rest_length [m] and density [N/m], tension over
     length, of each string by name; states: all independent states of self-stress, tensions by
-    string, of length one; mechanisms: independent motions of nodes by name [1], that change no
-    string's length to first order and are no motion of the whole; system: as it was given, with
-    these rest lengths."""
+    string, of length one; mechanisms: independent motions of nodes by name [1] that change no
+    string's length to first order and are not rigid motions of the whole; system: the given one,
+    with these rest lengths."""
 
     tension: dict[str, float]
     rest_length: dict[str, float]
@@ -48,11 +48,10 @@ def prestress(
     system: Multibody, minimum: float = 1.0, under: Force | Sequence[Force] = ()
 ) -> Prestress:
     """The least tensions of the strings of a system, none below a minimum [N], that with all other
-    forces hold it still where it was written; and the rest lengths that give them.
+    forces hold it in equilibrium in its initial pose; and the corresponding rest lengths.
 
-    under: forces that act then beside those of the system, such as a `Gravity`.  The least are
-    those of the smallest sum of squares.  Where no tensions do, the node is named that would
-    move."""
+    under: further forces, such as a `Gravity`. The least tensions are those with the smallest sum
+    of squares. Where none exist, the error names the node that would move."""
     check_argument("prestress", "system", system, instance(Multibody))
     least = check_argument("prestress", "minimum", minimum, not_negative)
     strings = strings_of(system)
@@ -73,7 +72,7 @@ def prestress(
 
 
 def strings_of(system: Multibody) -> list[String]:
-    """The strings that act, in their order."""
+    """The active strings, in their order."""
     names, chosen = system.selection.tables.force_names, system.selection.forces
     found = [part for f in chosen if isinstance(part := system[names[f]], String)]
     if not found:
@@ -82,7 +81,7 @@ def strings_of(system: Multibody) -> list[String]:
 
 
 def rest_for(string: String, tension: float) -> float:
-    """The rest length at which a string pulls so hard where it was written [m]."""
+    """The rest length at which a string has a given tension in the initial pose [m]."""
     length = length_of(string)
     if string.EA is not None:
         return string.EA * length / (string.EA + tension)
@@ -98,7 +97,7 @@ def rest_for(string: String, tension: float) -> float:
 
 
 def length_of(string: String) -> float:
-    """The length of the way of a string where it was written [m]."""
+    """The length of the path of a string in the initial pose [m]."""
     points = [np.asarray(site.placed()[0]) for site in string.way()]
     return float(sum(np.linalg.norm(b - a) for a, b in pairwise(points)))
 
@@ -114,9 +113,10 @@ def resting(system: Multibody, strings: Sequence[String], rests: Sequence[float]
 
 
 class Net(NamedTuple):
-    """Strings over the motions that joints allow.  ways: the sites of each; lengths [m] (k,);
-    pulls: how fast each one shortens in each motion (m, k), so that pulls @ tensions is the load on
-    it; loads: of all else (m,); ends: the sites of all, and how they move (m, e, 3)."""
+    """Strings and the motions that joints allow. ways: the sites of each; lengths [m] (k,); pulls:
+    the rate at which each one shortens in each motion (m, k), so that pulls @ tensions is the
+    generalized force; loads: generalized forces of all other loads (m,); ends: the sites of all,
+    and their velocities (m, e, 3)."""
 
     names: tuple[str, ...]
     lengths: Floats
@@ -127,7 +127,7 @@ class Net(NamedTuple):
 
     @classmethod
     def of(cls, at: Instant, strings: Sequence[String]) -> Net:
-        """At one state."""
+        """The net at one state."""
         motions = motions_at(at)
         sites = tuple(
             {
@@ -151,7 +151,7 @@ class Net(NamedTuple):
         return cls(names, lengths, pulls, loads, sites, np.moveaxis(moves, 0, 1))
 
     def tensions(self, least: float) -> Floats:
-        """The least ones that balance the loads, none below the least; refused where there are
+        """The least tensions that balance the loads, none below a minimum; an error where there are
         none."""
         wanted = -self.loads - self.pulls @ np.full(len(self.names), least)
         size = float(np.linalg.norm(self.loads) + least * np.linalg.norm(self.pulls))
@@ -170,7 +170,8 @@ class Net(NamedTuple):
         return np.asarray(least + (sharp if better and sharp.min(initial=0.0) >= 0.0 else above))
 
     def why_not(self, least: float, left: Floats) -> str:
-        """A sentence that names the node that moves most in the motion that nothing can hold."""
+        """A sentence that names the node that moves most in the motion that no tensions can
+        balance."""
         moves = np.linalg.norm(np.tensordot(left, self.moves, 1), axis=1)
         site = self.ends[int(np.argmax(moves))]
         return (
@@ -193,7 +194,7 @@ class Net(NamedTuple):
         )
 
     def rigid(self) -> Floats:
-        """The motions of the whole that joints allow, as moves of the sites."""
+        """The rigid motions of the whole that joints allow, as motions of the sites."""
         all_moves = self.moves.reshape(len(self.moves), -1)
         rows = rigid_moves(np.array([site.placed()[0] for site in self.ends]))
         U, sigma, Vt = np.linalg.svd(all_moves, full_matrices=False)
@@ -203,7 +204,7 @@ class Net(NamedTuple):
 
 
 def motions_at(at: Instant) -> Floats:
-    """Independent motions that joints allow: v in N, omega in body axes (m, nb, 6)."""
+    """A basis of the motions that joints allow: v in N, omega in body axes (m, nb, 6)."""
     _, back = mass_roots(at)
     size = 6 * len(at.r)
     free = np.eye(size)
@@ -214,7 +215,7 @@ def motions_at(at: Instant) -> Floats:
 
 
 def moves_of(site: Site, at: Instant, motions: Floats) -> Floats:
-    """How a site moves in each motion, in N (m, 3)."""
+    """The velocity of a site in each motion, in N (m, 3)."""
     if site.body.fixed:
         return np.zeros((len(motions), 3))
     k = at.selection.tables.body_index[site.body.name]
@@ -223,7 +224,7 @@ def moves_of(site: Site, at: Instant, motions: Floats) -> Floats:
 
 
 def rigid_moves(places: Floats) -> Floats:
-    """Orthonormal motions of points as one rigid body (6 or less, 3 n)."""
+    """Orthonormal rigid motions of points (6 or less, 3 n)."""
     arms = places - places.mean(axis=0)
     rows = [np.tile(axis, (len(arms), 1)) for axis in np.eye(3)]
     rows += [np.cross(axis, arms) for axis in np.eye(3)]
@@ -232,7 +233,7 @@ def rigid_moves(places: Floats) -> Floats:
 
 
 def own_motions(moves: Floats, rigid: Floats) -> Floats:
-    """Independent ones of these moves, orthogonal to rigid ones (k, n)."""
+    """A basis of these motions, orthogonal to rigid ones (k, n)."""
     left = moves - moves @ rigid.T @ rigid
     _, sigma, Vt = np.linalg.svd(left, full_matrices=False)
     return np.asarray(Vt[: len(sigma)][sigma > UNBALANCED * max(1.0, sigma.max(initial=0.0))])
@@ -242,11 +243,12 @@ def own_motions(moves: Floats, rigid: Floats) -> Floats:
 def form_find(
     nodes: Any, members: Sequence[Sequence[int]], densities: Any, fixed: Sequence[int] = ()
 ) -> Floats:
-    """Where nodes are in balance under given force densities (Schek's method) [m] (n, 3).
+    """Positions of nodes in equilibrium under given force densities (Schek's method) [m] (n, 3).
 
-    nodes (n, 3) [m]: as they are now; members: pairs of them; densities [N/m]: force over length of
-    each, below zero in bars; fixed: nodes that stay.  Where none is fixed, the nearest shape to the
-    given one: densities must then leave four independent ones, as a tensegrity's do."""
+    nodes (n, 3) [m]: their present positions; members: pairs of them; densities [N/m]: force over
+    length of each, negative in bars; fixed: nodes that are fixed. Where none is fixed, the shape
+    nearest to the given one: the force density matrix must then have a null space of dimension
+    four, as for a tensegrity."""
     who = "form_find"
     points = check_points(who, nodes)
     given = check_list(who, "members", members)
@@ -265,7 +267,7 @@ def form_find(
 
 
 def free_shape(D: Floats, points: Floats) -> Floats:
-    """The nearest shape in balance under a force density matrix, of nodes that all are free."""
+    """The nearest shape in equilibrium under a force density matrix, with all nodes free."""
     values, vectors = np.linalg.eigh(D)
     null = vectors[:, abs(values) <= UNBALANCED * abs(values).max(initial=1.0)]
     if null.shape[1] < 4:
@@ -277,7 +279,7 @@ def free_shape(D: Floats, points: Floats) -> Floats:
 
 
 def held_shape(D: Floats, points: Floats, held: Sequence[int]) -> Floats:
-    """The shape in balance under a force density matrix, where some nodes are fixed."""
+    """The shape in equilibrium under a force density matrix, with some nodes fixed."""
     free = [i for i in range(len(points)) if i not in held]
     inner = D[np.ix_(free, free)]
     sigma = np.linalg.svd(inner, compute_uv=False)

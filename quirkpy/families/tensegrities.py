@@ -1,5 +1,5 @@
-"""Tensegrities of the books and papers: T-bars, D-bars, arms, prisms, towers, balls; and those of
-matrices and of files."""
+"""Tensegrities of the literature: T-bars, D-bars, arms, prisms, towers, balls; and tensegrities
+from matrices and from files."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ __all__ = [
     "Tensegrity", "arm", "ball", "d_bar", "from_matrices", "prism", "read_csv", "t_bar", "tower",
 ]  # fmt: skip
 
-#: The normal of the plane in which flat ones stand: x to the right, z up.
+#: The normal of the plane of flat tensegrities: x to the right, z up.
 FLAT = (0.0, 1.0, 0.0)
 #: The force density of strings to a payload, as a share of that of the others [1].
 OF_PAYLOAD = 0.5
 
 
 class MemberOptions(TypedDict, total=False):
-    """What `tensegrity` takes beside nodes and members, and means by it."""
+    """The options of `tensegrity` other than nodes and members."""
 
     bar: BarOptions
     string: StringOptions
@@ -55,9 +55,9 @@ class Members(NamedTuple):
 def t_bar(length: float = 5.0, **options: Unpack[MemberOptions]) -> Tensegrity:
     """Two bars that cross in a square, the benchmark of Hsu, Tadiparthi and Bhattacharya.
 
-    length [m] of the bars.  Nodes 0 and 1 at the bottom are fixed, 2 stands over 1 and 3 over 0;
-    bars run along the diagonals, strings "s1" and "s2" upright on the right and on the left, "s3"
-    along the top.  All stays in the plane of x and z."""
+    length [m] of the bars. Nodes 0 and 1 at the bottom are fixed, 2 is above 1 and 3 above 0; bars
+    run along the diagonals, strings "s1" and "s2" vertically on the right and on the left, "s3"
+    along the top. All parts stay in the plane of x and z."""
     side = check_argument("t_bar", "length", length, positive) / math.sqrt(2.0)
     nodes = [(0, 0, 0), (side, 0, 0), (side, 0, side), (0, 0, side)]
     return tensegrity(nodes, [(0, 2), (1, 3)], [(1, 2), (0, 3), (2, 3)], [0, 1], **flat(options))
@@ -79,7 +79,7 @@ def d_bar(length: float = 1.0, slope: float = math.pi / 6, **options: Any) -> Te
 
 
 def arm(squares: int = 3, side: float = 1.0, **options: Unpack[MemberOptions]) -> Tensegrity:
-    """A robotic arm of squares, each with two bars along its diagonals, which meet in hinges at the
+    """A robotic arm of squares, each with two bars along its diagonals, connected by hinges at the
     corners; strings run along all sides.
 
     side [m].  Nodes 0 and 1 on the wall are fixed, 2 k and 2 k + 1 are the lower and the upper
@@ -95,7 +95,7 @@ def arm(squares: int = 3, side: float = 1.0, **options: Unpack[MemberOptions]) -
 
 
 def flat(options: Any) -> Any:
-    """Options of one that stays in its plane, if nothing else is said."""
+    """Options of a tensegrity that stays in its plane, unless given otherwise."""
     return {"normal": FLAT, **options}
 
 
@@ -104,11 +104,11 @@ def prism(
     order: int = 3, radius: float = 1.0, height: float = 1.0, *, fixed: bool = True,
     **options: Unpack[MemberOptions],
 ) -> Tensegrity:  # fmt: skip
-    """A prism: as many bars as the order, between two polygons of strings, turned by the only angle
-    at which strings and bars alone can hold it, pi/2 - pi/order.
+    """A prism: as many bars as the order, between two polygons of strings, rotated by the only
+    angle at which strings and bars alone are in equilibrium, pi/2 - pi/order.
 
-    radius [m] of the polygons, height [m].  Nodes 0 ... at the bottom, fixed or free, then those at
-    the top; strings around the bottom where it is free, around the top, and upright."""
+    radius [m] of the polygons, height [m]. Nodes 0 ... at the bottom, fixed or free, then those at
+    the top; strings around the bottom where it is free, around the top, and vertical ones."""
     made = stack("prism", order, 1, radius, height, fixed)
     return tensegrity(made.nodes, made.bars, made.strings, made.fixed, **options)
 
@@ -117,7 +117,7 @@ def tower(
     order: int = 3, stages: int = 3, radius: float = 1.0, height: float = 1.0, *,
     fixed: bool = True, **options: Unpack[MemberOptions],
 ) -> Tensegrity:  # fmt: skip
-    """Prisms on each other, each turned against the one below; bars meet in ball joints.
+    """A stack of prisms, each rotated relative to the one below; bars meet in ball joints.
 
     radius [m] of the polygons, height [m] of each prism; nodes as in `prism`, stage by stage."""
     made = stack("tower", order, stages, radius, height, fixed)
@@ -125,7 +125,7 @@ def tower(
 
 
 def stack(who: str, order: int, stages: int, radius: float, height: float, fixed: bool) -> Members:
-    """Nodes and members of prisms on each other."""
+    """Nodes and members of a stack of prisms."""
     n, floors = check_count(who, "order", order, 3), check_count(who, "stages", stages)
     r, h = (
         check_argument(who, name, value, positive)
@@ -154,7 +154,7 @@ def polygon(n: int, radius: float, z: float, angle: float) -> Iterator[tuple[flo
 
 
 def around(first: int, n: int) -> list[tuple[int, ...]]:
-    """The sides of a polygon whose nodes follow each other."""
+    """The sides of a polygon with consecutive nodes."""
     return [(first + i, first + (i + 1) % n) for i in range(n)]
 
 
@@ -164,9 +164,10 @@ def ball(
     """Six bars, two each along x, y and z, with 24 strings at equal force densities; with a payload
     [kg] in the middle and eight more strings to it, at half of these, from the bars along x and y.
 
-    length [m] of the bars.  Bars stand half as far apart as they are long, those with a payload
-    8/9 of that, so that strings and bars alone can hold it.  Nodes 0 to 3 belong to the bars along
-    x, 4 to 7 to those along y, 8 to 11 to those along z; 12 is the payload."""
+    length [m] of the bars. The distance of parallel bars is half their length, with a payload 8/9
+    of that for those connected to it, so that strings and bars alone are in equilibrium. Nodes 0 to
+    3 belong to the bars along x, 4 to 7 to those along y, 8 to 11 to those along z; 12 is the
+    payload."""
     half = 0.5 * check_argument("ball", "length", length, positive)
     even = icosahedron((0.5, 0.5, 0.5))
     nodes = even if payload is None else icosahedron((*2 * (2.0 / (4.0 + OF_PAYLOAD),), 0.5))
@@ -184,7 +185,8 @@ def ball(
 
 
 def icosahedron(apart: Sequence[float]) -> list[tuple[float, ...]]:
-    """The ends of six bars of length 2, two each along x, y, z, twice so far from each other."""
+    """The ends of six bars of length 2, two each along x, y, z, at twice the given distances from
+    each other."""
     return [
         tuple(np.roll((along, side * apart[k], 0.0), k).tolist())
         for k in range(3)
@@ -197,8 +199,9 @@ def icosahedron(apart: Sequence[float]) -> list[tuple[float, ...]]:
 def from_matrices(
     N: Any, C_b: Any, C_s: Any, fixed: Sequence[int] = (), **options: Unpack[MemberOptions]
 ) -> Tensegrity:
-    """From the matrices of the papers: nodes N (3, n) as columns [m], connectivity of bars C_b and
-    of strings C_s, a row for each member with -1 where it begins and 1 where it ends."""
+    """A tensegrity from the matrices of the papers: nodes N (3, n) as columns [m], connectivity of
+    bars C_b and of strings C_s, a row for each member with -1 where it begins and 1 where it
+    ends."""
     nodes = np.atleast_2d(np.asarray(N, dtype=float))
     if nodes.shape[0] != 3:
         raise PartError(f"from_matrices: N has {nodes.shape[0]} rows, but must have x, y and z.")
@@ -210,7 +213,7 @@ def from_matrices(
 
 
 def rows_of(matrix: Any) -> Floats:
-    """A matrix of connectivity; none at all has no rows."""
+    """A matrix of connectivity; an empty one has no rows."""
     made = np.asarray(matrix, dtype=float)
     return np.atleast_2d(made) if made.size else np.empty((0, 0))
 
@@ -226,9 +229,9 @@ def ends_of(name: str, row: Floats, k: int, count: int) -> tuple[int, int]:
 
 
 def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions]) -> Tensegrity:
-    """From two files of text.  nodes: columns x, y, z [m], and if need be fixed (0 or 1) and mass
-    [kg]; members: columns kind ("bar" or "string") and nodes, the numbers of these from 0 with
-    blanks between: ``string,0 4``."""
+    """A tensegrity from two text files. nodes: columns x, y, z [m], and optionally fixed (0 or 1)
+    and mass [kg]; members: columns kind ("bar" or "string") and nodes, their numbers from 0,
+    separated by blanks: ``string,0 4``."""
     rows = list(lines_of("nodes", nodes, ("x", "y", "z")))
     points = [tuple(number_in(nodes, row, axis) for axis in "xyz") for row in rows]
     fixed = [i for i, row in enumerate(rows) if number_in(nodes, row, "fixed", "0") != 0.0]
@@ -276,7 +279,7 @@ def number_in(path: FilePath, row: Mapping[str, str], column: str, default: str 
 
 
 def check_count(who: str, name: str, count: Any, least: int = 1) -> int:
-    """A whole number, at least so much."""
+    """An integer, at least a given one."""
     if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
         raise PartError(f"{who}: {name} is {show(count)}, but must be a whole number from {least}.")
     return int(count)

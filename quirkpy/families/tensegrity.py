@@ -22,18 +22,18 @@ from quirkpy.parts.joints import Planar, Revolute, Spherical
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.system.multibody import Multibody
 
-#: Two nodes, or for a string all over which it runs, counted from 0.
+#: Two nodes, or for a string all nodes along its path, counted from 0.
 Member: TypeAlias = Sequence[int]
 #: One number for all members, or one for each.
 OneOrEach: TypeAlias = float | Sequence[float]
-#: The density of point masses, which says how large their balls are [kg/m3].
+#: The density of point masses, which determines the size of their balls [kg/m3].
 BALL_DENSITY = 8000.0
-#: The radius of a bar of which none is given, as a share of its length.
+#: The default radius of a bar, as a share of its length [1].
 SLENDER = 0.01
 
 
 class BarOptions(TypedDict, total=False):
-    """What bars are: density [kg/m3] or mass [kg], and radius [m] (default: a hundredth of the
+    """Options of bars: density [kg/m3] or mass [kg], and radius [m] (default: a hundredth of the
     length); each one number, or one for each bar."""
 
     density: OneOrEach
@@ -42,8 +42,8 @@ class BarOptions(TypedDict, total=False):
 
 
 class StringOptions(TypedDict, total=False):
-    """What strings are: stiffness [N/m] or EA [N]; rest, the share of the written length at which
-    they are slack [1] (default 1), or rest_length [m]; damping [N s/m]; each one number, or one for
+    """Options of strings: stiffness [N/m] or EA [N]; rest, the rest length as a share of the
+    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; each one number, or one for
     each string."""
 
     stiffness: OneOrEach
@@ -54,9 +54,9 @@ class StringOptions(TypedDict, total=False):
 
 
 class Tensegrity(NamedTuple):
-    """Bars and strings.  system: the whole; bars "b1", "b2" ..., strings "s1" ... and point masses
-    "p1" ... in their order; nodes: "n1" ..., each a site of a body that stands there; ends, ways:
-    the nodes of each bar and of each string, counted from 0."""
+    """Bars and strings. system: all parts; bars "b1", "b2" ..., strings "s1" ... and point masses
+    "p1" ... in their order; nodes: "n1" ..., each a site of a body there; ends, ways: the nodes of
+    each bar and of each string, counted from 0."""
 
     system: Multibody
     bars: tuple[Body, ...]
@@ -67,13 +67,13 @@ class Tensegrity(NamedTuple):
     ways: tuple[tuple[int, ...], ...]
 
     def places(self, state: State | None = None) -> Floats:
-        """Where the nodes are in a state (default: at the start) [m] (n, 3)."""
+        """The positions of the nodes in a state (default: the initial one) [m] (n, 3)."""
         at = self.system.initial if state is None else state
         return np.array([place_of(site, at) for site in self.nodes])
 
 
 def place_of(site: Site, state: State) -> Floats:
-    """Where a site is in a state [m]."""
+    """The position of a site in a state [m]."""
     if site.body.fixed:
         return np.asarray(site.placed()[0], dtype=float)
     k = state.bodies.index(site.body.name)
@@ -95,15 +95,15 @@ def tensegrity(
     strings=[(0, 1), ...], bar=dict(density=1300.0, radius=0.01), string=dict(stiffness=1e4,
     rest=0.9))``.
 
-    nodes (n, 3) [m]; members name them counted from 0, and are called by the letters of the papers,
-    counted from 1.  A string that names more than two nodes runs over those between with one
-    tension.  fixed: nodes that stay where they are.  masses [kg] of nodes: on the first bar that
-    ends there, or a ball of its own where none does; such a node needs one.  Where bars meet, at
-    nodes of any class, are ball joints; normal: of the plane in which all stays, then they are
+    nodes (n, 3) [m]; members refer to them by numbers from 0, and are named by the letters of the
+    papers, numbered from 1. A string with more than two nodes runs over those between with one
+    tension. fixed: nodes that are fixed. masses [kg] of nodes: on the first bar that ends there, or
+    a ball of its own where none does; such a node needs one. Where bars meet, at nodes of any
+    class, there are ball joints; normal: of a plane in which the motion is confined, then these are
     hinges about it.
 
-    Bars are solid cylinders.  No member turns one about its own axis, so what it resists that with
-    matters to nothing."""
+    Bars are solid cylinders. No member exerts a moment about the axis of a bar, so the moment of
+    inertia about that axis has no effect."""
     frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal)
     bodies = frame.bars(bar or {})
     balls = frame.balls()
@@ -116,9 +116,9 @@ def tensegrity(
 
 
 class Frame(NamedTuple):
-    """Nodes and members as they were given, checked: points (n, 3), pairs of bars, ways of strings,
-    fixed nodes, masses of nodes, the normal of the plane in which all stays, and the bars that end
-    at each node."""
+    """Nodes and members as given, checked: points (n, 3), pairs of bars, paths of strings, fixed
+    nodes, masses of nodes, the normal of the plane of motion, and the bars that end at each
+    node."""
 
     who: str
     points: Floats
@@ -133,7 +133,7 @@ class Frame(NamedTuple):
     def of(
         cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any
     ) -> Frame:
-        """Checked."""
+        """A frame from checked arguments."""
         points = check_points(who, nodes)
         stiff, pulling = check_list(who, "bars", bars), check_list(who, "strings", strings)
         pairs = tuple(
@@ -159,7 +159,7 @@ class Frame(NamedTuple):
         return made
 
     def check(self) -> None:
-        """Refuse members that cannot move, and nodes that nothing holds."""
+        """Refuse members that cannot move, and nodes without a body."""
         for letter, members in (("b", self.pairs), ("s", self.ways)):
             for k, member in enumerate(members):
                 if self.held.issuperset(member):
@@ -184,7 +184,7 @@ class Frame(NamedTuple):
         return tuple(self.bar(k, each) for k in range(len(self.pairs)))
 
     def bar(self, k: int, each: MemberNumbers) -> Body:
-        """A solid cylinder, and balls at its ends that turn with it."""
+        """A solid cylinder, and balls at its ends that rotate with it."""
         one, two = self.points[list(self.pairs[k])]
         length = float(np.linalg.norm(two - one))
         radius = each.get("radius", k, positive, SLENDER * length)
@@ -213,7 +213,7 @@ class Frame(NamedTuple):
         )  # fmt: skip
 
     def balls(self) -> dict[int, Body]:
-        """The point masses at nodes where no bar ends, by these."""
+        """The point masses at nodes where no bar ends, by node."""
         alone = [i for i in sorted(self.masses) if not self.ends[i] and i not in self.held]
         return {
             i: Body.sphere(
@@ -226,7 +226,7 @@ class Frame(NamedTuple):
         }
 
     def holder(self, i: int, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Body:
-        """The body that stands at a node."""
+        """The body that contains a node."""
         if i in self.held:
             return GROUND
         return bodies[self.ends[i][0]] if self.ends[i] else balls[i]
@@ -240,7 +240,7 @@ class Frame(NamedTuple):
 
     # --- what joins them --------------------------------------------------------------------------
     def joints(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Iterator[BaseJoint]:
-        """A ball joint, or a hinge, wherever bars meet or end at a fixed node; and what keeps
+        """A ball joint, or a hinge, wherever bars meet or end at a fixed node; and joints that keep
         floating parts in the plane."""
         for i, ends in enumerate(self.ends):
             hub, others = (GROUND, ends) if i in self.held else (None, ends[1:])
@@ -252,14 +252,14 @@ class Frame(NamedTuple):
                 yield Planar(f"plane {body.name}", GROUND, body, at=body.position, axis=self.normal)
 
     def joint(self, name: str, first: Body, second: Body, i: int) -> BaseJoint:
-        """What joins two bodies at a node."""
+        """The joint of two bodies at a node."""
         at = tuple(self.points[i])
         if self.normal is None:
             return Spherical(name, first, second, at=at)
         return Revolute(name, first, second, at=at, axis=self.normal)
 
     def floating(self, bodies: Sequence[Body]) -> Iterator[Body]:
-        """One bar of each group that hangs together and on no fixed node."""
+        """One bar of each connected group without a fixed node."""
         left = set(range(len(bodies)))
         while left:
             group, grown = set[int](), {min(left)}

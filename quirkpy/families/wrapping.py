@@ -14,8 +14,8 @@ from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.part import PartError, check_argument
 
-#: A corner of the sheet: on the ridge or the valley of a corner of the hub, so many sides out;
-#: ridge 0 is the corner of the hub itself.
+#: A corner of the sheet: on the ridge or the valley of a corner of the hub, with its number along
+#: that; number 0 of a ridge is the corner of the hub itself.
 Corner: TypeAlias = tuple[str, int, int]
 
 
@@ -23,21 +23,22 @@ def scheel(
     panels: int, rings: int, side: float = 1.0, fold: float = 0.0, **options: Unpack[PanelOptions]
 ) -> Fold:
     """A sheet that wraps around its hub, after H. Scheel (and S. D. Guest and S. Pellegrino): the
-    hub, a polygon of so many sides, and around it rings of triangles.
+    hub, a polygon with a given number of sides, and around it rings of triangles.
 
-    side [m]: of the hub; fold [rad], from 0, flat, towards pi/2, wrapped: how far the triangles at
-    the hub are folded down.  From each corner of the hub run a ridge, along one of its sides, and
-    a valley, half way to the next ridge; across them run creases that lie along the edges of the
-    hub's prism once the sheet is wrapped.
+    side [m]: of the hub; fold [rad], from 0, flat, towards pi/2, wrapped: the angle by which the
+    triangles at the hub are folded down. From each corner of the hub start a ridge, along one of
+    its sides, and a valley, half way to the next ridge; creases across them lie along the
+    edges of the hub's prism when the sheet is wrapped.
 
-    Four such quadrangles around a corner hold each other rigidly but for the flat sheet; a diagonal
-    in each, itself a crease, lets all of them move from flat to wrapped without bending.  There are
-    twice as many ways to fold as the hub has sides; this one is alike around the hub.  Panels have
-    no thickness here: wrapped, all layers lie on the prism, and fold stays short of that.
+    Four such quadrangles around a corner are rigid except in the flat sheet; a diagonal crease in
+    each makes all of them movable from flat to wrapped without bending. The number of ways to fold
+    is twice the number of sides of the hub; this one is symmetric about the hub. Panels have no
+    thickness here: in the wrapped state all layers would coincide on the prism, so fold must be
+    less than pi/2.
 
-    Panels are called "hub", "a0,0" ... between a ridge and the next valley, "b0,0" ... between a
-    valley and its ridge, with an apostrophe for the outer triangle of a quadrangle; hinges by the
-    panels that they join.  For other options see `from_creases`."""
+    Panels have the names "hub", "a0,0" ... between a ridge and the next valley, "b0,0" ... between
+    a valley and its ridge, with an apostrophe for the outer triangle of a quadrangle; hinges those
+    of the panels that they join. For other options see `from_creases`."""
     who = "scheel"
     for name, count, least in (("panels", panels, 3), ("rings", rings, 1)):
         if isinstance(count, bool) or not isinstance(count, (int, np.integer)) or count < least:
@@ -90,14 +91,14 @@ class Pinwheel(NamedTuple):
         return out
 
     def flat(self) -> dict[Corner, Floats]:
-        """Where the corners of the flat sheet are [m]."""
+        """The positions of the corners of the flat sheet [m]."""
         n, a = self.sides, self.side
         radius = 0.5 * a / math.sin(math.pi / n)
         turns = [2.0 * math.pi * i / n for i in range(n)]
         hub = [radius * np.array([math.cos(t), math.sin(t), 0.0]) for t in turns]
         out = {}
         for i in range(n):
-            ridge = (hub[i] - hub[(i + 1) % n]) / a  # on along the side that begins here
+            ridge = (hub[i] - hub[(i + 1) % n]) / a  # along the side that begins here
             along = (hub[i - 1] - hub[i]) / a + ridge
             valley = along / np.linalg.norm(along)
             for k in range(self.rings + 1):
@@ -106,10 +107,10 @@ class Pinwheel(NamedTuple):
         return out
 
     def folded(self, angle: float) -> dict[Corner, Floats]:
-        """Where the corners are when the triangles at the hub are folded down by so much.
+        """The positions of the corners when the triangles at the hub are folded down by an angle.
 
-        Ring by ring each corner follows from three that it is tied to by panels: ridges stay above
-        them, valleys below."""
+        Ring by ring each corner follows from three others at fixed distances by panels: ridges are
+        above them, valleys below."""
         flat = self.flat()
         if angle == 0.0:
             return flat
@@ -125,7 +126,7 @@ class Pinwheel(NamedTuple):
         return out
 
     def _spread(self, out: dict[Corner, Floats], corner: Corner, place: Floats) -> None:
-        """A corner and those alike around the hub."""
+        """Set a corner and its images under the rotations of the hub."""
         kind, i, k = corner
         for step in range(self.sides):
             t = 2.0 * math.pi * step / self.sides
@@ -135,7 +136,7 @@ class Pinwheel(NamedTuple):
 
 
 def _turned_down(flat: Mapping[Corner, Floats], angle: float) -> Floats:
-    """The first valley's corner, turned down about the first side of the hub."""
+    """The first valley's corner, rotated downwards about the first side of the hub."""
     one, two, far = flat["ridge", 0, 0], flat["ridge", 1, 0], flat["valley", 1, 1]
     side = (two - one) / np.linalg.norm(two - one)
     foot = one + ((far - one) @ side) * side
@@ -151,7 +152,8 @@ def _trilaterate(
     flat: Mapping[Corner, Floats],
     above: float,
 ) -> Floats:
-    """The point as far from three others as in the flat sheet, on one side of their plane."""
+    """The point at its distances in the flat sheet from three others, on one side of their
+    plane."""
     a, b, c = (out[tie] for tie in ties)
     ra, rb, rc = (float(np.linalg.norm(flat[corner] - flat[tie])) for tie in ties)
     length = float(np.linalg.norm(b - a))

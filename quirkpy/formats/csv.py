@@ -1,4 +1,4 @@
-"""Runs as tables of text: a line for each stored time, a column for each number."""
+"""Runs as text tables: a line for each stored time, a column for each number."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from quirkpy.parts.part import PartError
 
 
 def save_columns(path: FilePath, columns: Mapping[str, Floats]) -> None:
-    """Write columns of equal length under their names; every number is read back as it was."""
+    """Write columns of equal length with their names; reading restores every number exactly."""
     lines = zip(*(column.tolist() for column in columns.values()), strict=True)
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

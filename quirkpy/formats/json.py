@@ -20,9 +20,8 @@ from quirkpy.parts.json import PART_TYPES, Reader, Writer
 from quirkpy.parts.part import Part
 from quirkpy.system.multibody import Multibody
 
-#: Every class that a document may name without a module of the reader's choosing.  Those of studies
-#: stand in it under names that never change, for the digest of a study, and with it every journal,
-#: is made of them.
+#: Every class that a document may name without modules chosen by the reader. Those of studies have
+#: fixed names, since the digest of a study, and with it every journal, depends on them.
 TYPES: dict[str, type[Part]] = PART_TYPES | {
     f"quirkpy.explore.{kind}:{cls.__name__}": cls
     for kind, classes in (
@@ -37,17 +36,17 @@ TYPES: dict[str, type[Part]] = PART_TYPES | {
 
 
 def to_json(what: Part | State | Multibody | Scope) -> str:
-    """A part, a state, a system or a study as JSON text; functions are refused."""
+    """A part, a state, a system or a study as JSON text; functions raise an error."""
     return Writer(
         {Multibody: _write_system, State: _write_state, Study: _write_study}, TYPES
     ).document(what)
 
 
 def from_json(text: str | bytes, modules: Iterable[str] = ()) -> Any:
-    """What `to_json` wrote, bit for bit.
+    """The object written by `to_json`, restored bit for bit.
 
     modules: names of the modules whose own parts (subclasses of Joint, Force ...) the document may
-    use; they are imported.  No other code of the document's choosing ever runs."""
+    use; they are imported. No other code is run."""
     kinds = {"Multibody": _read_system, "State": _read_state, "Study": _read_study}
     with reading():
         return Reader(text, modules, kinds, TYPES).root()

@@ -1,8 +1,8 @@
 """`Trajectory.save` and `Trajectory.load`: a run as one file, bit for bit.
 
-A file is an npz archive: "schema", a number; "document", the JSON text of all that is no array,
-with the parts as `to_json` writes them; and each array under the place where it belongs, such as
-"course.states".  No code is in it."""
+A file is an npz archive: "schema", a number; "document", the JSON text of everything but arrays,
+with the parts as written by `to_json`; and each array under its path, such as "course.states". It
+contains no code."""
 
 from __future__ import annotations
 
@@ -41,15 +41,15 @@ from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
 from quirkpy.system.multibody import Multibody
 
-#: Rises when files change so that an older reader would misread them.
+#: Increased when files change such that an older reader would misread them.
 SCHEMA = 1
 
-#: No joint has turned so far [rad], or gone so far [m].
+#: Largest plausible rotation [rad] or travel [m] of a joint.
 WOUND = 1e15
-#: The square of no quaternion of a run is so far from one.
+#: Largest plausible deviation of the square of a quaternion from one [1].
 BROKEN = 0.1
-#: What is written field by field.  A new field needs no code here; with a default, older files stay
-#: readable.
+#: Records that are written field by field. A new field needs no code here; with a default, older
+#: files stay readable.
 RECORDS: dict[str, type[Any]] = {
     cls.__name__: cls
     for cls in (
@@ -63,17 +63,17 @@ RECORDS: dict[str, type[Any]] = {
         ControlState,
     )
 }
-#: What the legs of a replay are made of beside their runs, which stand in the file whole.
+#: The parts of the legs of a replay apart from their runs, which are written completely.
 LEGS: dict[str, type[Any]] = {
     cls.__name__: cls for cls in (Leg, Edge, Outcome, Choice, Carried, Arrival, Leaving, Change)
 }
-#: A state's way back to its system, which is written once.
+#: The reference of a state to its system, which is written once.
 LEFT_OUT = "selection"
-#: Of an edge what belongs to its graph.
+#: The field of an edge that belongs to its graph.
 OF_GRAPH = "robustness"
-#: The tails of states, which most systems have none of.
+#: The tails of states, which are empty for most systems.
 TAILS = ("further", "tail")
-#: What reading says of a file that is no archive of NumPy's, or a damaged one.
+#: Errors for files that are not archives of NumPy, or are damaged.
 UNREADABLE = (
     ValueError, EOFError, LookupError, TypeError, AttributeError, ArithmeticError, RuntimeError,
     MemoryError, SyntaxError, struct.error, tokenize.TokenError, zipfile.BadZipFile,
@@ -81,7 +81,7 @@ UNREADABLE = (
 
 
 def save(run: Trajectory, path: FilePath) -> None:
-    """Write a run, under exactly the given name; functions of t are refused."""
+    """Write a run, with exactly the given file name; functions of t raise an error."""
     arrays: dict[str, Any] = {}
     writers = {
         Trajectory: partial(_write_run, arrays),
@@ -94,7 +94,7 @@ def save(run: Trajectory, path: FilePath) -> None:
 
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
-    """The run that `save` wrote; see `from_json` for `modules`."""
+    """The run written by `save`; see `from_json` for `modules`."""
     name = str(readable(path, "load"))
     arrays = _read_archive(name)
     extra: dict[str, Any] = {key: partial(_record, cls) for key, cls in RECORDS.items()}
@@ -121,8 +121,8 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
 def _write_run(
     arrays: dict[str, Any], writer: Writer, run: Trajectory, place: str = ""
 ) -> dict[str, Any]:
-    """The parts, and what the run began with, was asked for and left; place: before the places of
-    its arrays."""
+    """The parts, and the start, the settings and the record of the run; place: prefix of the paths
+    of its arrays."""
     halves = {"parts": run.system.parts, "candidates": run.system.candidates}
     pieces = {"start": run.start, "settings": run.settings, "course": run.course}
     return (
@@ -142,7 +142,7 @@ def _write_legs(arrays: dict[str, Any], writer: Writer, run: Replay) -> dict[str
 def _write_pieces(
     arrays: dict[str, Any], writer: Writer, run: SwitchedTrajectory
 ) -> dict[str, Any]:
-    """The parts, the switches, and of each piece what it began with, was asked for and left."""
+    """The parts, the switches, and for each piece its start, settings and record."""
     system = run.system
     halves = {"parts": system.parts, "candidates": system.candidates, "switches": run.switches}
     pieces = []
@@ -158,7 +158,7 @@ def _write_pieces(
 
 
 def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> Any:
-    """A value as JSON; its arrays are laid aside under their places."""
+    """A value as JSON; its arrays are stored separately under their paths."""
     if isinstance(value, np.ndarray):
         arrays[place] = value
         return {"type": "array", "name": place}
@@ -187,20 +187,20 @@ def _plain(value: Any, place: str, writer: Writer, arrays: dict[str, Any]) -> An
 
 
 def fields_in(record: Any) -> dict[str, Any]:
-    """The fields of a record by name, without what has been derived from them."""
+    """The fields of a record by name, without derived values."""
     if not dataclasses.is_dataclass(record):
         return dict(record._asdict())
     return {field.name: getattr(record, field.name) for field in dataclasses.fields(record)}
 
 
 def is_told(name: str, value: Any) -> bool:
-    """Whether a field is written: tails are where they have numbers."""
+    """Whether a field is written: tails only if they are not empty."""
     return name not in TAILS or value.size > 0
 
 
 # --- reading --------------------------------------------------------------------------------------
 def _read_archive(name: str) -> dict[str, Any]:
-    """All arrays of a file that `save` wrote, in a schema that this version reads."""
+    """All arrays of a file written by `save`, in a schema that this version reads."""
     try:
         with open(name, "rb") as file, zipfile.ZipFile(file) as archive:
             arrays = _members(archive, os.fstat(file.fileno()).st_size)
@@ -220,8 +220,8 @@ def _read_archive(name: str) -> dict[str, Any]:
 
 
 def _members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
-    """The arrays of an archive of so many bytes, of which none is larger than what is there of
-    it."""
+    """The arrays of an archive with a given size in bytes, stored without compression, each no
+    larger than that."""
     found = archive.infolist()
     if any(info.compress_type != zipfile.ZIP_STORED or info.file_size > size for info in found):
         raise ValueError("its members are packed, or larger than all of it")
@@ -229,7 +229,7 @@ def _members(archive: zipfile.ZipFile, size: int) -> dict[str, Any]:
 
 
 def _array(data: bytes) -> Any:
-    """An array as NumPy writes it; its header must speak of exactly the bytes that follow."""
+    """An array in NumPy's format; its header must describe exactly the bytes that follow."""
     file = io.BytesIO(data)
     read = {
         (1, 0): np.lib.format.read_array_header_1_0,
@@ -248,7 +248,8 @@ def _record(cls: type[Any], fields: dict[str, Any]) -> Any:
 
 
 def _read_run(fields: dict[str, Any]) -> Trajectory:
-    """A run with its system, which begins in the same state and, where it went on, as it did."""
+    """A run with its system, which begins in the same state and, where it was a continuation, with
+    the same step."""
     start = fields["start"]
     system = Multibody(*fields["parts"], candidates=fields["candidates"], start=start)
     if start.step is not None:  # a state without a system has lost it
@@ -257,7 +258,7 @@ def _read_run(fields: dict[str, Any]) -> Trajectory:
 
 
 def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
-    """A run with switches: each piece with the system that the switches before have made."""
+    """A run with switches: each piece with the system after the switches before it."""
     given, switches = fields["pieces"], fields["switches"]
     system: System = Multibody(*fields["parts"], candidates=fields["candidates"])
     runs = []
@@ -270,13 +271,13 @@ def _read_pieces(fields: dict[str, Any]) -> SwitchedTrajectory:
 
 
 def _restore_record(cls: type[Any], fields: dict[str, Any]) -> Any:
-    """A record of what a leg is made of, with the reason of an outcome as one."""
+    """A record that is part of a leg, with the reason of an outcome restored."""
     made = cls(**fields)
     return made._replace(reason=told(made.reason)) if isinstance(made, Outcome) else made
 
 
 def _read_legs(fields: dict[str, Any]) -> Replay:
-    """A flight along a plan, leg by leg."""
+    """A replay of a plan, leg by leg."""
     legs = fields["legs"]
     if not legs or not all(map(_is_leg, legs)):
         raise ValueError("its legs are none that a replay can have")
@@ -284,7 +285,7 @@ def _read_legs(fields: dict[str, Any]) -> Replay:
 
 
 def _is_leg(value: Any) -> bool:
-    """Whether a value is a leg with an edge, runs, and what each of these took."""
+    """Whether a value is a leg with an edge, runs, and the loss of energy in each."""
     return (
         isinstance(value, Leg)
         and isinstance(value.edge, Edge)
@@ -295,14 +296,14 @@ def _is_leg(value: Any) -> bool:
 
 
 def _checked_run(system: System, fields: dict[str, Any]) -> Trajectory:
-    """A run of a system, from what it was asked for and left."""
+    """A run of a system, from its settings and record."""
     _check_course(fields["course"], system)
     check_settings(1.0, fields["settings"])
     return Trajectory(system, system.initial, fields["settings"], fields["course"])
 
 
 def _check_course(course: Course, system: System) -> None:
-    """Refuse what no run of a system can have left."""
+    """Refuse records that no run of a system can have."""
     rows = len(course.t)
     shapes = {
         "t": (rows,), "states": zero_rows(rows, len(system.bodies) + 1).shape,
@@ -318,7 +319,7 @@ def _check_course(course: Course, system: System) -> None:
 
 
 def _is_plain(course: Course) -> bool:
-    """Whether counts, events, stops and numbers of a course are such as a run leaves."""
+    """Whether counts, events, stops and numbers of a course are plausible."""
     rows, stops = len(course.t), len(course.stops)
     return bool(
         are_counts(course.counts)
@@ -342,8 +343,8 @@ def _is_plain(course: Course) -> bool:
 
 
 def are_poses(states: Floats) -> bool:
-    """Whether rows of bodies (k, nb, STATE_WIDTH) are finite, and their orientations turns; without
-    projection these may miss the length one."""
+    """Whether rows of bodies (k, nb, STATE_WIDTH) are finite, with orientations that are rotations;
+    without projection their lengths may deviate from one."""
     turns = attitudes_of(states)
     if not np.isfinite(states).all() or (abs(turns) > 2.0).any():
         return False
@@ -351,7 +352,7 @@ def are_poses(states: Floats) -> bool:
 
 
 def are_counts(value: Any) -> bool:
-    """Whether a value is the counts of a run, whole numbers all of them."""
+    """Whether a value is the counts of a run, all of them integers."""
     return isinstance(value, Counts) and all(type(n) is int for n in value)
 
 
@@ -384,7 +385,7 @@ def is_jump(value: Any, course: Course) -> bool:
 
 
 def is_record(value: Any) -> bool:
-    """Whether a value is what a controller did in a run."""
+    """Whether a value is the record of a controller."""
     return (
         isinstance(value, ControlRecord)
         and texts((value.name, *value.reads, *value.drives))
@@ -400,7 +401,7 @@ def is_record(value: Any) -> bool:
 
 
 def is_control(value: Any) -> bool:
-    """Whether a value is how a controller stands at the end of a run."""
+    """Whether a value is the state of a controller at the end of a run."""
     return (
         isinstance(value, ControlState)
         and texts((value.name,))
@@ -412,10 +413,10 @@ def is_control(value: Any) -> bool:
 
 
 def are_tails(array: Floats, rows: int) -> bool:
-    """Whether an array holds tails of states, or there are none."""
+    """Whether an array holds tails of states, or is empty."""
     return array.dtype == np.float64 and array.ndim == 2 and len(array) in (0, rows)
 
 
 def texts(values: Any) -> bool:
-    """Whether values are a tuple of texts."""
+    """Whether values are a tuple of strings."""
     return isinstance(values, tuple) and all(isinstance(value, str) for value in values)

@@ -182,8 +182,8 @@ class Reaction(NamedTuple):
     least-norm solution of many. press: for a stop that holds, or a taut rope, the generalized force
     with which its coordinate presses on it [N m] or [N]; if negative it would have to pull, and so
     holds nothing. None for other joints, and for a latch, which holds in both senses. needed: the
-    smallest load with which the joints together can produce the constraint forces, force and torque
-    (6,): the whole load where it is unique, and zero where the accelerations would be the same
+    smallest load of this joint with which all joints can produce the constraint forces, force and
+    torque (6,): the whole load where it is unique, and zero where the accelerations are equal
     without the joint."""
 
     force: Floats

@@ -234,8 +234,7 @@ class Engine:
             self.hold_those(np.array([label in held for label in self.labels], dtype=bool))
 
     def hold_those(self, holding: Bools) -> None:
-        """Set the stops that hold by a mask (ns,), without the check whether they would be
-        released."""
+        """Set the stops that hold by a mask (ns,), and reset the record of decisions on them."""
         self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
 
     def stand_at(self, further: Floats) -> None:

@@ -66,8 +66,8 @@ TURNS_NOT = 1e-6
 DRIFTS_NOT, AHEAD = 1e-9, np.geomspace(1e-2, 1e5, 321)
 #: Displacements of bodies from equilibrium at which invariance is tested [m], [rad].
 DISTORTION = 1e-3
-#: Kinds of elements that may act on any body; that depend on the place; and that depend on the
-#: orientation in N.
+#: Kinds of elements that may act on any body; that may depend on anything; and in which N is a
+#: rotating frame.
 ON_ANY = kinds_where(lambda kind: kind.acts_on == "unknown")
 ANYWHERE = kinds_where(lambda kind: kind.felt == "unknown")
 TURNING = kinds_where(lambda kind: kind.felt == "turning")

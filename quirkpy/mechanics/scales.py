@@ -11,8 +11,8 @@ from quirkpy.kernels.base.states import positions_of
 from quirkpy.maths.types import Floats
 from quirkpy.tables.tables import Selection
 
-#: Radii of gyration [m] and rates [1/s] of ordinary systems: a system is scaled if all of its
-#: bodies are larger, or all smaller, than the bounds, and likewise for rates.
+#: Sizes [m] and rates [1/s] of ordinary systems.  A system is scaled if all of its bodies are
+#: larger, or if it is smaller as a whole, than the bounds, and likewise for rates.
 SIZES, RATES = (1e-2, 10.0), (1e-2, 100.0)
 
 

@@ -1,5 +1,4 @@
-"""`Loop`: a controller at work in a run, as Python knows it; what it is told, commands and
-leaves."""
+"""`Loop`: a controller in a run, as a Python object: its readings, commands and record."""
 
 from __future__ import annotations
 
@@ -141,7 +140,7 @@ class Loop:
         return out
 
     def _write(self, made: Any, t: float, row: Floats) -> None:
-        """The commands into a row of the log, when they are such."""
+        """Write the commands into a row of the log; an error if they are invalid."""
         if type(made) is not dict or made.keys() != self.names:
             self._check_names(made, t)
         for name, drive, span in self.places:

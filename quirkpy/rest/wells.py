@@ -31,8 +31,8 @@ TURNS_ANEW = 30
 #: [rad], which is then added; a damping of neutral motions below this share of the largest counts
 #: as zero.
 COASTING, BRAKED = 1e-3, 1e-6
-#: The energy, as a multiple of what is left, up to which a minimum must have walls; and the least
-#: height of these walls relative to the quadratic approximation.
+#: Distance up to which a minimum must have walls, in units of the amplitude of the energy left; and
+#: the least height of these walls relative to the quadratic approximation.
 ENERGY_REACH, WALL = 2.0, 0.5
 
 

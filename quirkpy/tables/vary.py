@@ -11,7 +11,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, KindTraits
 from quirkpy.tables.tables import Selection, Tables
 
-#: The fields of tables, without derived values that depend on numbers.
+#: The fields of tables, and derived values that do not depend on their numbers.
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",

@@ -1,1 +1,1 @@
-"""What a graph is made of: nodes, outcomes, edges, costs; systems with some pairs held."""
+"""The records of a graph: nodes, outcomes, edges, costs; systems with some pairs held."""

@@ -1,4 +1,4 @@
-"""Systems in which some pairs are held, and which pairs take hold where they are in range."""
+"""Systems in which some pairs are held, and pairs that become held when in range."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
-#: What a system as written is in truth, where numbers differ from sample to sample.
+#: A function that gives the perturbed system of a sample for a nominal one.
 Vary: TypeAlias = Callable[[Multibody], Multibody]
 
 
 def as_written(system: Multibody) -> Multibody:
-    """The system itself."""
+    """The nominal system itself."""
     return system
 
 
@@ -39,8 +39,8 @@ def assemble(
     potential: str | None,
     before: System | None = None,
 ) -> Multibody:
-    """The system with some pairs held and a potential; what a system before has held already goes
-    on so."""
+    """The system with some pairs held and a potential; joints that a system before has held already
+    continue unchanged."""
     forces, kept = study.forces[potential] if potential is not None else (), {}
     if before is not None:
         kept = {part.name: part for part in before.parts if isinstance(part, BaseJoint | Force)}
@@ -54,11 +54,11 @@ def lock_in_range(
     study: Scope, state: State, held: tuple[Link, ...], met: Iterable[int] = (),
     vary: Vary = as_written,
 ) -> tuple[tuple[Link, ...], Catch]:  # fmt: skip
-    """Further links: locks on the pairs in range, and on those that an event has found so, as a
-    set; or one after the other, as far as they fit, where they do not all.  The state on all of
-    them.  vary: what a system made of them is in truth.
+    """Further links: locks on the pairs in range, and on those found by an event, all at once; or
+    one after the other, as far as they are compatible, where not all are. The state on all of them.
+    vary: perturbs the systems made of them.
 
-    Taking hold may bring further pairs into range.
+    Locking may bring further pairs into range.
     """
     new: list[Link] = []
     caught, tried = Catch(state, 0.0, np.zeros(2)), {link.pair for link in held}
@@ -82,14 +82,13 @@ def lock_in_range(
 
 
 def add_catch(first: Catch, second: Catch) -> Catch:
-    """Two catches, one after the other, as one: losses [J] add up."""
+    """Two successive catches as one: losses [J] add up."""
     moved = np.maximum(first.moved, second.moved)
     return Catch(second.state, first.loss + second.loss, moved)
 
 
 def firmest(study: Scope, pair: int, roll: int) -> Link | None:
-    """A pair held by the option that leaves it the fewest freedoms; None where no option joins
-    it."""
+    """A pair held by the option with the fewest freedoms; None where no option joins it."""
     joining = [option for option in study.options_of(study.pairs[pair]) if option.joins]
     option = min(joining, key=lambda option: study.freedoms(pair, roll, option), default=None)
     return None if option is None else Link(pair, roll, option.label)
@@ -98,13 +97,13 @@ def firmest(study: Scope, pair: int, roll: int) -> Link | None:
 def caught_by(
     study: Scope, links: Sequence[Link], state: State, vary: Vary = as_written
 ) -> Catch | None:
-    """The state on the joints of some links, or None where they cannot all be met."""
+    """The state on the joints of some links, or None where these are incompatible."""
     universe = Multibody(*study.system.parts, candidates=parts_of(study, links, state), start=state)
     return caught_in(vary(holding_system(study, universe, links)))
 
 
 def parts_of(study: Scope, links: Iterable[Link], state: State | None = None) -> list[Any]:
-    """The joints of some links, their stops, and what else holds them, taking hold at a state."""
+    """The joints of some links, their stops and other parts, as they become active at a state."""
     out: list[Any] = []
     for link in links:
         option = study.option(study.pairs[link.pair], link.option)
@@ -114,30 +113,30 @@ def parts_of(study: Scope, links: Iterable[Link], state: State | None = None) ->
 
 
 def holding_system(study: Scope, universe: Multibody, links: Iterable[Link]) -> Multibody:
-    """Of all that may act, the joints of the system and those of some links, with their stops, and
-    no other force."""
+    """A selection of all possible parts: the joints of the system and those of some links, with
+    their stops, and no other force."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | JointStop)]
     return universe.choosing(held, ())
 
 
 def caught_in(system: Multibody) -> Catch | None:
-    """The state of a system on its joints and within their stops, or None where they cannot all be
-    met."""
+    """The state of a system on its joints and within their stops, or None where these are
+    incompatible."""
     caught = system.caught()
     return caught if misfit(system, caught.state) <= MEETING_TOLERANCE else None
 
 
 def misfit(system: Multibody, state: State) -> float:
-    """How far the ends of any joint are apart, or a joint is beyond a stop [m], [rad]."""
+    """The largest gap between the ends of any joint, or violation of a stop [m], [rad]."""
     at = state.instant(system.selection)
     gaps = [gap.size for gap in residual(at).gaps.values()]
     return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
 def release_links(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:
-    """The links that stay: those in range, and those that alone hold their bodies; a connector that
-    has opened lets go where others hold the two bodies together."""
+    """The links that remain: those in range, and those that alone hold their bodies; a hinge that
+    has opened is released if others hold the two bodies together."""
     near = {pair for pair, _ in study.in_range(state)}
     return tuple(
         link for link in links if link.pair in near or not _is_bridged(study, links, link, near)
@@ -145,7 +144,7 @@ def release_links(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[
 
 
 def _is_bridged(study: Scope, links: tuple[Link, ...], link: Link, near: set[int]) -> bool:
-    """Whether locks in range lead from one body of a link to the other."""
+    """Whether locks in range connect one body of a link to the other."""
     ends = {other.pair: study.ends(other.pair) for other in links}
     reached, before = {ends[link.pair][0]}, 0
     held = [ends[other.pair] for other in links if other.pair in near and locks(study, other)]
@@ -167,21 +166,21 @@ def locks(study: Scope, link: Link) -> bool:
 def resting(
     study: Scope, state: State, links: Sequence[Link], potential: str | None
 ) -> Equilibrium:
-    """The certificate of a pose in which the spacecraft rests while links hold and a potential
-    acts."""
+    """The certificate of a pose in which the spacecraft is at rest while links hold and a potential
+    is active."""
     system = assemble(study, links, state, potential)
     there = hold_at_latches(system.clusters, system.initial)
     return replace(certify(Vicinity(system.clusters, there)), system=system)
 
 
 def holding(study: Scope, choice: Choice) -> float:
-    """The power [W] that the forces of a potential state."""
+    """The power [W] for holding a potential, as given by its forces."""
     return float(
         study.remember(("power", choice.potential), lambda: _power(study, choice.potential))
     )
 
 
 def _power(study: Scope, potential: str) -> float:
-    """Of all parts of a potential; what two forces share is held once."""
+    """The total power of all parts of a potential; what two forces share is counted once."""
     parts = dict.fromkeys(parts_within(study.potentials[potential]))
     return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))

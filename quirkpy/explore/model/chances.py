@@ -1,4 +1,4 @@
-"""What may differ in flight, and what came of an edge that was flown many times."""
+"""Perturbations in flight, and the results of an edge that was simulated many times."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from quirkpy.parts.part import Part, checked, fields_of
 
 
 class Spread(Part):
-    """How far from what was written an edge may be flown; zero: exactly as written.
+    """Deviations with which an edge is simulated; zero: exactly as defined.
 
     start [m or rad]: displacement, along each freedom, of the body that it moves most; speed [m/s
-    or rad/s]: the same of velocity.  mass, strength: logarithms of the factors by which mass and
-    inertia of each body, and the loads of each force, differ: 0.01 is one per cent.  hinge [m]:
-    displacement of each joint that moves, along each axis of its site."""
+    or rad/s]: the corresponding velocity. mass, strength: logarithms of the factors of mass and
+    inertia of each body, and of the loads of each force: 0.01 is one per cent. hinge [m]:
+    displacement of each movable joint, along each axis of its site."""
 
     start: float = checked(small, default=1e-3, kw_only=True)
     speed: float = checked(not_negative, default=0.0, kw_only=True)
@@ -28,11 +28,11 @@ class Spread(Part):
 
 @dataclass(frozen=True)
 class Robustness:
-    """What came of an edge that was flown `samples` times.
+    """The results of an edge that was simulated `samples` times.
 
-    outcomes: how often each: the name of a node, or what else an outcome may be; successes: those
-    that reached the target; spread and seed: what was drawn; reasons: of those that came to rest in
-    no shape of the graph, how often each."""
+    outcomes: the number of each: the name of a node, or another kind of outcome; successes: those
+    that reached the target; spread and seed: the random perturbations; reasons: for those that
+    ended in no shape of the graph, the number of each."""
 
     target: str
     samples: int
@@ -42,12 +42,12 @@ class Robustness:
     reasons: tuple[tuple[str, int], ...] = ()
 
     def towards(self, node: str | None) -> Robustness:
-        """The flights counted for another node as the one to reach."""
+        """The results with another node as the target."""
         return self if node in (None, self.target) else dataclasses.replace(self, target=str(node))
 
     @property
     def successes(self) -> int:
-        """How often it reached its target."""
+        """The number of runs that reached the target."""
         return dict(self.outcomes).get(self.target, 0)
 
     @property
@@ -56,8 +56,8 @@ class Robustness:
         return self.successes / self.samples
 
     def interval(self, confidence: float = 0.95) -> tuple[float, float]:
-        """Between which probabilities the true one lies with this confidence at least (Clopper and
-        Pearson 1934)."""
+        """The confidence interval of the probability of success, of at least this confidence
+        (Clopper and Pearson 1934)."""
         from scipy.special import betaincinv
 
         n, k, half = self.samples, self.successes, 0.5 * (1.0 - confidence)
@@ -66,7 +66,7 @@ class Robustness:
         return low, high
 
     def record(self) -> dict[str, Any]:
-        """What a journal keeps of it: plain values."""
+        """The record for a journal: plain values."""
         return {field.name: getattr(self, field.name) for field in dataclasses.fields(self)} | {
             "spread": fields_of(self.spread),
             "outcomes": dict(self.outcomes),
@@ -75,9 +75,9 @@ class Robustness:
 
     @staticmethod
     def of(record: Mapping[str, Any]) -> Robustness:
-        """The estimate that a record of plain values describes."""
+        """The estimate in a record of plain values."""
         spread, outcomes = Spread(**record["spread"]), tuple(record["outcomes"].items())
-        reasons = tuple(record.get("reasons", {}).items())  # journals of earlier versions kept none
+        reasons = tuple(record.get("reasons", {}).items())  # journals of earlier versions have none
         return Robustness(**{**record, "spread": spread, "outcomes": outcomes, "reasons": reasons})
 
     def __str__(self) -> str:

@@ -1,5 +1,5 @@
-"""The cost of changing joints and of opening latches: the energy that taking hold and letting go
-draw, and for how long."""
+"""The cost of switching joints and of opening latches: the energy for locking and releasing, and
+for how long it is drawn."""
 
 from __future__ import annotations
 
@@ -16,21 +16,21 @@ from quirkpy.motion.capture import hold_at_latches
 from quirkpy.motion.course import Change
 from quirkpy.parts.latch import Latch
 
-#: How a latch of a potential is told among options of pairs.
+#: The label of latches of a potential among options of pairs.
 LATCHED = "latch"
 
 
 class OnTheWay(NamedTuple):
-    """What changes after a choice is made, each with its time [s]: pairs that lock as their sensors
-    meet, and pairs that then let go, for others hold their bodies together."""
+    """Changes after a choice is made, each with its time [s]: pairs that lock as their sensors
+    meet, and pairs that are then released, as others hold their bodies together."""
 
     met: tuple[tuple[float, str], ...] = ()
     opened: tuple[tuple[float, str], ...] = ()
 
 
 def has_costs(study: Scope) -> bool:
-    """Whether any option of a study, or a latch of a potential, draws energy to take hold or to let
-    go."""
+    """Whether any option of a study, or a latch of a potential, needs energy to lock or to
+    release."""
     options = (option for chosen in study.options.values() for option in chosen)
     return bool(
         study.remember("costs", lambda: any(any(o.costs[:2]) for o in options) or latches_of(study))
@@ -43,13 +43,14 @@ def held_by(study: Scope, links: Sequence[Link]) -> dict[str, str]:
 
 
 def held_at(study: Scope, node: Node) -> dict[str, str]:
-    """What holds a node: the option of each pair, by name, and latches of its potential."""
+    """The parts that hold at a node: the option of each pair, by name, and latches of its
+    potential."""
     return held_by(study, node.links) | dict.fromkeys(latched_at(study, node), LATCHED)
 
 
 # --- latches --------------------------------------------------------------------------------------
 def latches_of(study: Scope, potential: str | None = None) -> dict[str, Latch]:
-    """The latches that cost something to open, by name: those of a potential, or of any."""
+    """The latches that need energy to open, by name: those of a potential, or of any."""
     chosen = study.potentials if potential is None else (potential,)
     forces = (force for name in chosen for force in study.potentials[name])
     return {force.name: force for force in forces if isinstance(force, Latch) and force.release}
@@ -69,7 +70,7 @@ def latched_at(study: Scope, node: Node) -> tuple[str, ...]:
 def opened_since(
     study: Scope, choice: Choice, met: Sequence[tuple[float, str]], links: Sequence[Link]
 ) -> tuple[str, ...]:
-    """The pairs that a choice or a contact has joined and that no longer hold at the end."""
+    """The pairs joined by a choice or a contact that no longer hold at the end."""
     joined = (name for name, label in choice.joints if _option(study, name, label).joins)
     every = dict.fromkeys((*joined, *(name for _, name in met)))
     return tuple(name for name in every if name not in held_by(study, links))
@@ -79,8 +80,8 @@ def opened_since(
 def changes_of(
     study: Scope, before: Mapping[str, str], choice: Choice, way: OnTheWay
 ) -> tuple[Change, ...]:
-    """All changes of joints after what has held each pair before, by name: those that a choice asks
-    for, at once, and those on its way."""
+    """All changes of joints, given the options that held each pair before, by name: those of a
+    choice, at once, and those on the way."""
     made = [*_choice_changes(study, before, choice), *_changes_on(study, choice, way)]
     return tuple(change for change in made if change.energy > 0.0)
 
@@ -88,7 +89,7 @@ def changes_of(
 def cost_of_changes(
     study: Scope, before: Mapping[str, str], choice: Choice, way: OnTheWay
 ) -> float:
-    """The energy that all of them draw [J]."""
+    """The total energy of changes [J]."""
     if not has_costs(study):
         return 0.0
     return math.fsum(change.energy for change in changes_of(study, before, choice, way))
@@ -97,8 +98,8 @@ def cost_of_changes(
 def cost_of_outcome(
     study: Scope, node: Node, choice: Choice, told: Outcome, reached: Mapping[str, Any] | None
 ) -> float:
-    """The energy that all joints draw which change on the way of an outcome [J], after what held
-    when its node was first reached; reached: the record of where it ends, or None."""
+    """The energy of all joint changes on the way of an outcome [J], given the options that held
+    when its node was first reached; reached: the record of its end, or None."""
     if not has_costs(study):
         return 0.0
     links = () if reached is None else tuple(Link(*link) for link in reached["links"])
@@ -110,16 +111,16 @@ def cost_of_outcome(
 def cost_of_choice(
     study: Scope, node: Node, choice: Choice, arrivals: Sequence[Arrival] = ()
 ) -> float:
-    """The energy that a choice at a node draws as it is made [J], where the node was reached so
-    that any of some arrivals says what holds it: the least of all.  Without one that knows the
-    potential, after what held when the node was first reached."""
+    """The energy of a choice at a node as it is made [J], given several arrivals at the node, any
+    of which determines the options that hold: the least of all. If none includes the potential, for
+    the options when the node was first reached."""
     known = [dict(one.joints) for one in arrivals if choice.potential in one.potentials]
     ways = known or [held_at(study, node)]
     return min(cost_of_changes(study, before, choice, OnTheWay()) for before in ways)
 
 
 def _choice_changes(study: Scope, before: Mapping[str, str], choice: Choice) -> Iterator[Change]:
-    """What is let go, and takes hold, as a choice is made."""
+    """The releases and locks as a choice is made."""
     for name in (name for name, label in before.items() if label == LATCHED):
         if name not in latches_of(study, choice.potential):
             latch = latches_of(study)[name]
@@ -133,8 +134,8 @@ def _choice_changes(study: Scope, before: Mapping[str, str], choice: Choice) -> 
 
 
 def _changes_on(study: Scope, choice: Choice, way: OnTheWay) -> Iterator[Change]:
-    """What takes hold as sensors meet, by the firmest option; a hinge that closes lets go, and so
-    does what others have made needless."""
+    """The changes on the way: pairs lock by the firmest option as sensors meet; a hinge that closes
+    is released, and so are pairs that others make unnecessary."""
     holding = dict(choice.joints)
     for t, pair in way.met:
         link = firmest(study, study.numbers[pair], 0)

@@ -1,4 +1,4 @@
-"""What the steps of plans cost: energy that the spacecraft supplies, time, switches, risk, or a
+"""Costs of the steps of plans: energy supplied by the spacecraft, time, switches, risk, or a
 function of an edge."""
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from quirkpy.explore.model.graph import Edge, Outcome
     from quirkpy.explore.scope.scope import Scope
 
-#: What a plan may be cheapest in, by word.
+#: The quantities that a plan may minimise.
 CostWord: TypeAlias = Literal["energy", "time", "switches", "risk"]
 Cost: TypeAlias = "CostWord | Callable[[Edge], float]"
 COST_WORDS: tuple[str, ...] = get_args(CostWord)
@@ -22,20 +22,21 @@ COST_WORDS: tuple[str, ...] = get_args(CostWord)
 
 def supply_for(outcome: Any) -> float:
     """The energy that the spacecraft supplies for a motion [J] from a node as it was first reached:
-    the work of switching, where it is not given back, and `supply_in_motion`."""
+    the work of switching, if positive, and `supply_in_motion`."""
     return max(0.0, float(outcome.switching)) + supply_in_motion(outcome)
 
 
 def supply_in_motion(outcome: Any) -> float:
-    """The energy that the spacecraft supplies during a motion [J]: the work of loads, the power
-    that forces state, and what joints draw as they take hold and let go."""
+    """The energy that the spacecraft supplies during a motion [J]: the work of loads, the holding
+    power of forces, and the energy for locking and releasing joints."""
     held = float(outcome.holding * outcome.duration)
     return max(0.0, float(outcome.put_in)) + held + float(outcome.changing)
 
 
 def time_of(study: Scope | None, outcome: Outcome) -> float:
-    """How long a motion counts [s]: without the waiting near unstable rests, which follows from the
-    nudge; or with the waiting that a disturbance of the size that the study states would leave."""
+    """The time of a motion in plans [s]: without the waiting near unstable equilibria, which
+    depends on the size of the displacement; or with the waiting after a disturbance of the size
+    given by the study."""
     disturbance = None if study is None else study.disturbance
     if study is None or disturbance is None:
         return outcome.moving
@@ -46,14 +47,15 @@ def time_of(study: Scope | None, outcome: Outcome) -> float:
 
 
 def risk(edge: Edge, outcome: Outcome) -> float:
-    """Minus the logarithm of the probability that a step ends where this outcome does, at the lower
-    end of its interval; infinite where that is not known."""
+    """Minus the logarithm of the probability that a step ends in this outcome, at the lower end of
+    its confidence interval; infinite where that is not known."""
     low = 0.0 if edge.robustness is None else edge.robustness.towards(outcome.target).interval()[0]
     return -math.log(low) if low > 0.0 else math.inf
 
 
 def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
-    """What a step costs whatever comes before it; in energy, beside the work of switching."""
+    """The cost of a step that is independent of the steps before; in energy, apart from the work of
+    switching."""
     if callable(cost):
         value = cost(edge)
         try:
@@ -70,12 +72,12 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
 
 
 def price_of(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float:
-    """What an edge costs after what its source was first reached with."""
+    """The cost of an edge after the first arrival at its source."""
     return supply_for(outcome) if cost == "energy" else price(study, cost, edge, outcome)
 
 
 def check_cost(cost: Any) -> None:
-    """Refuse what is no cost."""
+    """Refuse an invalid cost."""
     if not (callable(cost) or cost in COST_WORDS):
         raise PartError(
             f"plan: cost is {show(cost)}, but must be one of {', '.join(map(repr, COST_WORDS))}, "

@@ -1,4 +1,4 @@
-"""What a shape of the spacecraft has as a whole: mass, centre, inertia, and how far it spans."""
+"""Properties of a shape of the spacecraft as a whole: mass, centre, inertia and extent."""
 
 from __future__ import annotations
 
@@ -16,8 +16,8 @@ from quirkpy.parts.body import Body
 
 
 class MassProperties(NamedTuple):
-    """Of all bodies that have mass, as one: mass [kg], centre (3,) in N [m], inertia (3, 3) about
-    it in N [kg m2], its principal moments (3,), rising, and axes (3, 3), columns in N,
+    """Mass properties of all bodies together: mass [kg], centre (3,) in N [m], inertia (3, 3) about
+    it in N [kg m2], its principal moments (3,), in increasing order, and axes (3, 3), columns in N,
     right-handed."""
 
     mass: float
@@ -28,7 +28,7 @@ class MassProperties(NamedTuple):
 
 
 class Placed(NamedTuple):
-    """A body where it stands: mass centre (3,) in N [m], and turn (3, 3), body to N."""
+    """The pose of a body: mass centre (3,) in N [m], and rotation (3, 3), body to N."""
 
     body: Body
     at: Floats
@@ -36,7 +36,7 @@ class Placed(NamedTuple):
 
 
 def placed_bodies(system: System, state: State) -> Iterator[Placed]:
-    """All bodies of a system, those that stand as they were written."""
+    """All bodies of a system, fixed ones in their poses."""
     for part in system.parts:
         if isinstance(part, Body):
             moving = part.name in state.bodies
@@ -62,8 +62,8 @@ def mass_properties(system: System, state: State) -> MassProperties:
 
 
 def span(system: System, state: State) -> float:
-    """The longest distance between two points of the whole [m], with the surfaces by which
-    distances are measured; bodies without a shape count as their mass centres."""
+    """The longest distance between two points of the whole [m], on the surfaces used for distances;
+    bodies without a shape count as their mass centres."""
     points, radii = [], []
     for body, at, turn in placed_bodies(system, state):
         local, radius = np.zeros((1, 3)), 0.0

@@ -1,5 +1,5 @@
-"""`Graph`: the shapes of a spacecraft as nodes, and what every choice makes of them as edges: plain
-records."""
+"""`Graph`: the shapes of a spacecraft as nodes, and the results of every choice at them as edges:
+plain records."""
 
 from __future__ import annotations
 
@@ -32,16 +32,16 @@ from quirkpy.rest.reason import Reason, told
 Kind: TypeAlias = Literal[
     "moved", "stayed", "rejected", "jammed", "ambiguous", "never settles", "failed"
 ]
-SHORT = 8  # letters of an id that are shown
+SHORT = 8  # letters of an id that are displayed
 
 
 @dataclass(frozen=True, eq=False)
 class Node:
-    """A shape: a certified equilibrium of the whole system at rest, with what holds it together.
+    """A shape: a certified equilibrium of the whole system, with the links that hold it.
 
     number: in the order in which it was found; id: a hash of its pose; links: pairs that are held;
     verdict, reason: of the equilibrium, under the potential with which it was first reached (None:
-    at the start); energy [J], frequencies [rad/s] of the motions around it, slowest first.  study:
+    at the start); energy [J], frequencies [rad/s] of the motions around it, slowest first. study:
     that of its graph, while it is in one."""
 
     number: int
@@ -67,8 +67,8 @@ class Node:
 
     @cached_property
     def rest(self) -> Equilibrium:
-        """The certificate of the node, made again when it is first asked for: why it rests there
-        (`rest.explain()`)."""
+        """The certificate of the node, recomputed at the first access; `rest.explain()` says why
+        the node is at rest."""
         return resting(self._of_graph, self.state, self.links, self.potential)
 
     @cached_property
@@ -96,7 +96,7 @@ class Node:
 
     @cached_property
     def id(self) -> str:
-        """A hash of the pose and of what holds it, to the bit."""
+        """A hash of the pose and of its links, to the bit."""
         return node_id(self.state.r, self.state.q, self.links)
 
     def __repr__(self) -> str:
@@ -113,20 +113,20 @@ def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
 
 
 class Outcome(NamedTuple):
-    """What one run from a node came to.
+    """The outcome of one run from a node.
 
     target: the node that it reached, or None; kind; reason, in a sentence; t [s], parts: when and
-    by which parts it was rejected. duration [s] of the motion as it was flown; leavings: the
-    unstable rests that it left on its way, each with the time that this took; switching [J]: work
-    of exchanging joints and potential at the start, from what held and acted at the node when it
-    was first reached; start_energy, end_energy [J]: potential energy once that is done, and at the
-    end (None where it reaches no node); holding [W]: power that the forces state; changing [J]:
-    what joints draw to take hold and to let go, at the start and at contacts; dissipated,
-    put_in, lost [J]: by dampers and stops, by loads, by joints that took hold or were put back into
-    place; peak_speed [m/s], peak_load [N or N m] (None where it was not asked for); clearance [m]:
-    the least distance of bodies that move past each other (None where it was not asked for, or none
-    do); contacts: pairs that locked, and when; nudge: how the first unstable rest, at the start or
-    on the way, was left, [m or rad] along which direction."""
+    because of which parts it was rejected. duration [s] of the simulated motion; leavings: the
+    unstable equilibria that it left on its way, each with the time that this took; switching [J]:
+    work of exchanging joints and potential at the start, relative to those at the node when it was
+    first reached; start_energy, end_energy [J]: potential energy after that, and at the end (None
+    where it reaches no node); holding [W]: holding power of the forces; changing [J]: energy for
+    locking and releasing joints, at the start and at contacts; dissipated, put_in, lost [J]: by
+    dampers and stops, by loads, by joints that became active or were projected; peak_speed [m/s],
+    peak_load [N or N m] (None where it was not computed); clearance [m]: the least distance of
+    bodies that move past each other (None where it was not computed, or none do); contacts: pairs
+    that locked, and when; nudge: the displacement from the first unstable equilibrium, at the start
+    or on the way, [m or rad], and along which direction."""
 
     kind: Kind
     target: str | None
@@ -152,31 +152,30 @@ class Outcome(NamedTuple):
 
     @property
     def waiting(self) -> float:
-        """How long it stayed near the unstable rests that it left [s]: it follows from the size of
-        the nudge."""
+        """The time spent near the unstable equilibria that it left [s]: it depends on the size of
+        the displacement."""
         return math.fsum(leaving.waiting for leaving in self.leavings)
 
     @property
     def moving(self) -> float:
-        """How long it moved beside that [s]: the same for every small nudge."""
+        """The remaining time of motion [s]: equal for all small displacements."""
         return self.duration - self.waiting
 
 
-#: What an edge tells of its first outcome.
+#: The attributes that an edge takes from its first outcome.
 TOLD = (*Outcome._fields, "waiting", "moving")
 
 
 @dataclass(frozen=True, slots=True)
 class Edge:
-    """A choice at a node, and all that may come of it: one outcome, or several where the start is
-    unstable.
+    """A choice at a node, and all of its outcomes: one, or several where the start is unstable.
 
     Its own `kind`, `reason`, `target` and figures are those of its first outcome; "ambiguous" where
-    outcomes differ.  The order of outcomes is canonical: by kind, as `Kind` lists them, then by
-    what holds, where bodies stand, figures. robustness: what came of it when it was flown many
-    times, if it was.  carried: the run that speaks for it, where that is not its own.  arrivals:
-    where options state what they cost, for each outcome what holds its target when that is reached
-    so, in all ways in which modules that are alike may stand for those of the node."""
+    outcomes differ. The order of outcomes is canonical: by kind, as `Kind` lists them, then by
+    links, poses, figures. robustness: the results of many perturbed simulations, if there are any.
+    carried: the run that represents it, where that is not its own. arrivals: where options define
+    costs, for each outcome the options that hold its target at that arrival, in all ways in which
+    interchangeable modules may be mapped to those of the node."""
 
     source: str
     selection: Choice
@@ -187,13 +186,14 @@ class Edge:
     arrivals: tuple[tuple[Arrival, ...], ...] = ()
 
     def arrival(self, outcome: Outcome) -> tuple[Arrival, ...]:
-        """What holds the target of one of its outcomes; nothing where that is not known."""
+        """The options that hold the target of one of its outcomes; empty where that is not
+        known."""
         known = zip(self.outcomes, self.arrivals)
         return next((ways for told, ways in known if told is outcome), ())
 
     @property
     def target(self) -> str | None:
-        """The node that it leads to; None where it leads nowhere, or not to one."""
+        """The node that it leads to; None where it leads to none, or not to a unique one."""
         return None if self.kind == "ambiguous" else self.outcomes[0].target
 
     def __getattr__(self, name: str) -> Any:
@@ -209,7 +209,7 @@ class Edge:
 
 @dataclass(eq=False)
 class Graph:
-    """Nodes by name ("n0" ...) and edges in canonical order, as `ReconfigurationGraph` says."""
+    """Nodes by name ("n0" ...) and edges in canonical order; see `ReconfigurationGraph`."""
 
     study: Scope
     nodes: dict[str, Node]
@@ -221,7 +221,7 @@ class Graph:
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, key: str) -> Node:
-        """A node by its number ("n0"), its name, or the beginning of its id."""
+        """A node by its key ("n0"), its name, or the beginning of its id."""
         if key in self.nodes:
             return self.nodes[key]
         found = [
@@ -234,12 +234,12 @@ class Graph:
         raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
 
     def _ipython_key_completions_(self) -> list[str]:
-        """What `graph[...]` may be asked for."""
+        """The keys that `graph[...]` accepts."""
         named = [node.name for node in self.nodes.values() if node.name is not None]
         return list(dict.fromkeys((*self.nodes, *named)))
 
     def name(self, key: str, name: str) -> None:
-        """Give a node a name of your own."""
+        """Give a node a name."""
         node = self[key]
         if any(other.name == name and other.key != node.key for other in self.nodes.values()):
             raise PartError(f"name: another node is called {name!r} already.")
@@ -252,16 +252,16 @@ class Graph:
 
     @property
     def kinds(self) -> Mapping[str, int]:
-        """How many edges there are of each kind."""
+        """The number of edges of each kind."""
         return dict(sorted(Counter(edge.kind for edge in self.edges).items()))
 
     def moves(self) -> Iterator[Edge]:
-        """Edges that lead from one node to another, for certain."""
+        """Edges that lead from one node to another with certainty."""
         return (edge for edge in self.edges if edge.kind == "moved")
 
 
 def node_record(node: Node) -> dict[str, Any]:
-    """What a journal keeps of a node: plain values, floats exactly."""
+    """The record of a node for a journal: plain values, floats exactly."""
     tail = node.state.further.tolist()
     return ({"further": tail} if tail else {}) | {
         "r": node.state.r.tolist(), "q": node.state.q.tolist(),
@@ -272,7 +272,7 @@ def node_record(node: Node) -> dict[str, Any]:
 
 
 def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> Node:
-    """The node that a record describes."""
+    """The node of a record."""
     n = len(bodies)
     r, q = (
         np.array(record["r"], dtype=float).reshape(n, 3),

@@ -1,8 +1,8 @@
-"""`Leaving`: how a motion leaves an unstable rest, and when it has left.
+"""`Leaving`: the departure of a motion from an unstable equilibrium, and its time.
 
-Near an unstable rest a displacement grows as exp(s t), so the time spent there depends on the size
-of the nudge alone: ln(distance / nudge) / s, for ever longer the smaller that is.  The motion
-beyond does not depend on it."""
+Near an unstable equilibrium a displacement grows as exp(s t), so the time spent there depends only
+on the size of the initial displacement: ln(distance / nudge) / s, which diverges as that goes to
+zero. The motion beyond does not depend on it."""
 
 from __future__ import annotations
 
@@ -18,17 +18,16 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.rest.equilibrium import Mode
 from quirkpy.rest.vicinity import Vicinity
 
-#: A motion has left an unstable rest once a body is this far from it [m], [rad]; or this share of
-#: the farthest that any gets, where that is less.
+#: A motion has left an unstable equilibrium once a body is this far from it [m], [rad]; or this
+#: share of the largest distance of any body, where that is less.
 DEPARTURE, DEPARTURE_SHARE = 1e-2, 0.5
-#: The moment is located to this [s], and to this share of its time.
+#: Accuracy of the time of departure, absolute [s] and relative.
 XTOL, RTOL = 1e-12, 1e-12
 
 
 class Leaving(NamedTuple):
-    """How a motion left an unstable rest: when it was nudged [s]; waiting [s]: how long it stayed
-    near; growth [1/s]: the rate at which the distance from the rest grew; bodies: those that
-    moved."""
+    """The departure from an unstable equilibrium: when it was displaced [s]; waiting [s]: the time
+    spent near; growth [1/s]: the rate at which the distance grew; bodies: those that moved."""
 
     t: float
     waiting: float
@@ -37,7 +36,7 @@ class Leaving(NamedTuple):
 
 
 def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
-    """How a run that begins beside an unstable rest, displaced along a mode, leaves it."""
+    """The departure of a run that begins near an unstable equilibrium, displaced along a mode."""
     t, sizes = run.t, distances(rest, run.course.states)
     begun, far = float(t[0]), min(DEPARTURE, DEPARTURE_SHARE * float(sizes.max()))
     bodies = tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for what in mode.moving))
@@ -53,13 +52,13 @@ def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
 
 
 def distances(rest: Vicinity, states: Floats) -> Floats:
-    """How far the body that has moved most is from a rest, beside the whole, to first order [m],
-    [rad]; states: (k, nb + 1, STATE_WIDTH) as runs keep them."""
+    """The distance from an equilibrium of the body that has moved most, relative to the rigid
+    motion of the whole, to first order [m], [rad]; states: (k, nb + 1, STATE_WIDTH) as in runs."""
     xi = rest.coordinates(bodies_of(rest.entry.contract(states)))
     moved = (xi @ rest.basis.reshape(rest.freedoms, -1)).reshape(len(xi), -1, 3)
     return np.asarray(np.sqrt((moved * moved).sum(axis=2).max(axis=1, initial=0.0)))
 
 
 def _rows_of(state: State) -> Floats:
-    """A state as runs keep it, with an empty ledger (nb + 1, STATE_WIDTH)."""
+    """A state as in runs, with an empty ledger (nb + 1, STATE_WIDTH)."""
     return with_ledger(state_rows(state.r, state.q, state.v, state.omega))

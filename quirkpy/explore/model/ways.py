@@ -1,4 +1,4 @@
-"""`Way`: the motions of a choice as a tree, of which each edge that asks may see another part."""
+"""`Way`: the motions of a choice as a tree; different edges may use different parts of it."""
 
 from __future__ import annotations
 
@@ -15,8 +15,8 @@ S = TypeVar("S")
 
 @dataclass(frozen=True, slots=True)
 class Entered(Generic[T]):
-    """A cone that a motion enters, by number, in which of its stretches and when [s], and what it
-    comes to if that matters."""
+    """The entry of a motion into a cone, given by its number: in which of its stretches and when
+    [s], and the outcome if this cone must stay clear."""
 
     cone: int
     stretch: int
@@ -26,8 +26,8 @@ class Entered(Generic[T]):
 
 @dataclass(frozen=True, slots=True)
 class Way(Generic[T]):
-    """What a motion comes to, and the cones that it enters; where that is an unstable rest which is
-    left, its number, those before it that are the same shape, and the motions onward."""
+    """The outcome of a motion, and the cones that it enters; if it is an unstable equilibrium that
+    is left, the number of that, those before it of the same shape, and the motions from there."""
 
     value: T
     entered: tuple[Entered[T], ...] = ()
@@ -36,8 +36,8 @@ class Way(Generic[T]):
     onward: tuple[Way[T], ...] = ()
 
     def ends(self, asked: Sequence[int] = (), left: set[int] | None = None) -> list[T]:
-        """What all motions come to where some cones must stay clear, of which the first counts
-        where two are entered at once; left: the rests that have been left, each shape once."""
+        """The outcomes of all motions if some cones must stay clear, of which the first counts
+        where two are entered at once; left: the equilibria that have been left, each shape once."""
         left = set() if left is None else left
         met = [
             (met.stretch, met.t, asked.index(met.cone), met.value)
@@ -58,14 +58,14 @@ class Way(Generic[T]):
         return [end for way in self.onward for end in way.ends(asked, left)]
 
     def entering(self, asked: Sequence[int]) -> tuple[int, ...]:
-        """Of some cones those that any motion enters: no other makes a difference."""
+        """The cones, among some, that any motion enters: the others have no effect."""
         met = {met.cone for met in self.entered}.union(
             *(way.entering(asked) for way in self.onward)
         )
         return tuple(k for k in asked if k in met)
 
     def map(self, tell: Callable[[T], S]) -> Way[S]:
-        """The tree of ways with every end put into other words by a function."""
+        """The tree with a function applied to every outcome."""
         entered = tuple(
             Entered(met.cone, met.stretch, met.t, tell(met.value)) for met in self.entered
         )
@@ -74,8 +74,8 @@ class Way(Generic[T]):
 
 
 class Parting(NamedTuple):
-    """An unstable rest that was left: its pose, the cones that were clear until then, and whether
-    whoever finds these clear has come by it."""
+    """An unstable equilibrium that was left: its pose, the cones that were clear until then, and
+    whether every motion for which these are clear has passed it."""
 
     pose: Floats
     clear: frozenset[int]

@@ -1,1 +1,2 @@
-"""One choice flown: from a node until all rests, in this process or in others."""
+"""The simulation of one choice: from a node until the system is at rest, in this process or in
+others."""

@@ -1,4 +1,4 @@
-"""`Record`: what a run left, which journals keep."""
+"""`Record`: the result of a run, for journals."""
 
 from __future__ import annotations
 
@@ -19,41 +19,41 @@ from quirkpy.maths import quat
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
 
-#: The quaternion of a recorded pose has length one to within this [1].
+#: Largest deviation of the length of the quaternion of a recorded pose from one [1].
 LENGTH_TOLERANCE = 1e-6
 #: An outcome, and the record of the node that it reached, or None.
 Told: TypeAlias = "tuple[Outcome, dict[str, Any] | None]"
-#: What differs by no more than this [m], or as a share of what is larger, does not tell two ends of
-#: motions apart.
+#: Differences below this [m], or below this share of the larger value, do not distinguish two ends
+#: of motions.
 SAME_FIGURE = 1e-6
-#: Figures by which motions with one end are put in order.
+#: Figures by which motions with equal ends are ordered.
 FIGURES = ("t", "moving", "waiting", "peak_speed", "dissipated", "put_in", "lost")
 
 
 class Record(NamedTuple):
-    """What a run left: outcomes, and for each the record of the node that it reached, or None; and
-    all that may become of it, where others ask to whom cones stand elsewhere."""
+    """The result of a run: outcomes, and for each the record of the node that it reached, or None;
+    and the complete tree, for edges with other positions of cones."""
 
     outcomes: tuple[Outcome, ...]
     reached: tuple[dict[str, Any] | None, ...]
     way: Way[Told] | None = None
 
     def for_cones(self, cones: Sequence[int]) -> Record:
-        """The record for those to whom these images are the cones that must stay clear."""
+        """The record for edges in which these images are the cones that must stay clear."""
         return self if self.way is None else record_of_ends(self.way.ends(cones))
 
 
 def record_of_ends(ends: Sequence[Told]) -> Record:
-    """The record of all that a run has come to; if one of its motions has failed, of that alone."""
+    """The record of all outcomes of a run; if one of its motions has failed, of that alone."""
     wrong = next((end for end in ends if end[0].kind == "failed"), None)
     outcomes, reached = zip(*(ends if wrong is None else [wrong]), strict=True)
     return Record(outcomes, reached)
 
 
 def canonical(ends: Sequence[Told]) -> list[int]:
-    """The order in which an edge tells what it has come to, by number.  It is not that in which
-    unstable rests were left: eigenvectors have no sign of their own.  What is known exactly counts
-    first, then where bodies stand, then figures."""
+    """The canonical order of the outcomes of an edge, by number. It does not depend on the order in
+    which unstable equilibria were left, as eigenvectors have no sign of their own. Exact values
+    count first, then poses, then figures."""
     if len(ends) == 1:
         return [0]
     exact, numbers = [_exact_part(*end) for end in ends], [_numbers(*end) for end in ends]
@@ -68,8 +68,8 @@ def canonical(ends: Sequence[Told]) -> list[int]:
 
 
 def _rank(values: Sequence[float]) -> list[int]:
-    """Which place each of some numbers has among them; one place for all between which no gap is
-    wider than `ALIKE`."""
+    """The rank of each of some numbers; numbers share a rank if no gap between them is wider than
+    `ALIKE`."""
     order, out, place = sorted(range(len(values)), key=values.__getitem__), [0] * len(values), 0
     for before, k in itertools.pairwise(order):
         one, two = values[before], values[k]
@@ -79,8 +79,8 @@ def _rank(values: Sequence[float]) -> list[int]:
 
 
 def _exact_part(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
-    """What rounding leaves alone; kinds as they are listed.  Of what never settles the reason tells
-    numbers."""
+    """The values without rounding; kinds in their listed order. The reason of a motion that never
+    settles contains numbers, and is left out."""
     reason = "" if o.kind == "never settles" else o.reason
     links = [] if reached is None else sorted(tuple(link) for link in reached["links"])
     met = sorted(name for _, name in o.contacts)
@@ -96,7 +96,7 @@ def _exact_part(o: Outcome, reached: dict[str, Any] | None) -> tuple[Any, ...]:
 
 
 def _numbers(o: Outcome, reached: dict[str, Any] | None) -> list[float]:
-    """Places and turns of the bodies where a motion ends, and its figures."""
+    """Positions and orientations of the bodies at the end of a motion, and its figures."""
     figures = [float(getattr(o, name) or 0.0) for name in FIGURES]
     if reached is None:
         return figures
@@ -105,25 +105,25 @@ def _numbers(o: Outcome, reached: dict[str, Any] | None) -> list[float]:
 
 
 def record_of_way(way: Way[Told], images: Images) -> Record:
-    """The record of all that may become of a run."""
+    """The record of all possible outcomes of a run."""
     return record_of_ends(way.ends(images.own))._replace(way=way if images.cones else None)
 
 
 class Unfinished(PartError):
-    """A run that the machine could not finish: it says nothing of the choice, and belongs into no
-    journal."""
+    """A run that failed for lack of resources: it says nothing about the choice, and is not
+    recorded in journals."""
 
 
 def failure(error: Exception) -> Outcome:
-    """The outcome of a run that raises, with its message; raises `Unfinished` where the machine is
-    to blame."""
+    """The outcome of a run that raises, with its message; raises `Unfinished` where resources were
+    lacking."""
     stop_short(error)
     return Outcome("failed", None, told(f"{type(error).__name__}: {error}"))
 
 
 def stop_short(error: BaseException) -> None:
-    """Raise `Unfinished` where memory, files or the like were short, however an error was wrapped
-    since."""
+    """Raise `Unfinished` if memory, files or other resources were exhausted, also if the error was
+    wrapped since."""
     cause: BaseException | None = error
     while cause is not None:
         if isinstance(cause, Unfinished):
@@ -139,7 +139,7 @@ def stop_short(error: BaseException) -> None:
 
 
 def rejection(violation: Violation, switching: float) -> Outcome:
-    """The outcome of a choice that is rejected as it stands."""
+    """The outcome of a choice that is rejected before any motion."""
     kind, reason, t, parts = (
         violation.kind,
         told(violation.reason),
@@ -150,7 +150,7 @@ def rejection(violation: Violation, switching: float) -> Outcome:
 
 
 # --- what a record must be ------------------------------------------------------------------------
-#: Plain values of a node, as journals keep it.
+#: The plain values of a node in journals.
 NODE: dict[str, Any] = {
     "r": list[tuple[float, float, float]], "q": list[tuple[float, float, float, float]],
     "links": list[tuple[int, int, str]], "verdict": str, "reason": str, "energy": float,
@@ -159,8 +159,8 @@ NODE: dict[str, Any] = {
 
 
 def fits(hint: Any) -> Callable[[Any], bool]:
-    """Whether a value is of a type: of texts, numbers, lists and tuples (which may be lists), and
-    unions of them."""
+    """A check whether a value has a type: strings, numbers, lists and tuples (which may be lists),
+    and unions of them."""
     kind, inner = get_origin(hint), get_args(hint)
     if hint is float:
         return lambda value: type(value) in (float, int)
@@ -187,7 +187,7 @@ def fits(hint: Any) -> Callable[[Any], bool]:
 
 
 def check_outcome(outcome: Outcome) -> None:
-    """Refuse what only looks like an outcome."""
+    """Refuse a value that is not a valid outcome."""
     for name, check, value in zip(Outcome._fields, outcome_checks(), outcome, strict=True):
         if not check(value):
             raise TypeError(f"its {name} is none")
@@ -204,7 +204,7 @@ NODE_CHECKS = {name: fits(hint) for name, hint in NODE.items()}
 
 
 def check_reached(node: Any) -> None:
-    """Refuse what only looks like the record of a node."""
+    """Refuse a value that is not a valid record of a node."""
     if node.keys() - {"further"} != NODE_CHECKS.keys():
         raise TypeError("its fields are others")
     for name, check in NODE_CHECKS.items():

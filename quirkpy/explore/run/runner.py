@@ -1,4 +1,4 @@
-"""One run of the exploration: a choice at a node, followed until the whole system rests."""
+"""One run of the exploration: a choice at a node, simulated until the whole system is at rest."""
 
 from __future__ import annotations
 
@@ -62,21 +62,21 @@ from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
 
 T = TypeVar("T")
-#: What is said of joints that do not fit.
+#: The reason for joints that do not fit.
 UNMET = Reason("unmet")
-#: Contacts of one run at most, and meetings of sensors for which there is no joint: more is a
-#: rattle that never ends.
+#: Largest number of contacts in one run, and of meetings of sensors without a joint: more are an
+#: endless rattle.
 CONTACTS, MEETINGS, RATTLE = 50, 200, Reason("rattle")
 
 
-#: How the first unstable rest of a motion was left [m or rad], along which direction.
+#: Displacement from the first unstable equilibrium [m or rad], and its direction.
 Left: TypeAlias = "tuple[float, int] | None"
 
 
 class Ended(NamedTuple):
-    """How one motion ended: what was found, the links that hold then, the stretches of the motion,
-    contacts, what joints took at the end of each stretch [J], the unstable rests that it left, and
-    when which pairs let go, for others hold their bodies together."""
+    """The end of one motion: the equilibrium found, the links that hold then, its stretches,
+    contacts, the energy lost to joints at the end of each stretch [J], the unstable equilibria that
+    it left, and when pairs were released as others hold their bodies together."""
 
     found: Equilibrium
     links: tuple[Link, ...]
@@ -91,8 +91,7 @@ class Ended(NamedTuple):
 
 # --- the start ------------------------------------------------------------------------------------
 def start_record(study: Scope) -> dict[str, Any]:
-    """The node in which a study begins: everything in range held as firmly as options allow,
-    settled."""
+    """The first node of a study: everything in range held as firmly as options allow, settled."""
     links, caught = lock_in_range(study, study.system.initial, ())
     system = assemble(study, links, caught.state, None)
     found = refuse_interruption(settle(system, rule_of(study, study.nudge)))
@@ -105,8 +104,8 @@ def start_record(study: Scope) -> dict[str, Any]:
 
 
 def centre(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
-    """The record of a node, its mass centre in the origin of N where forces do not notice places:
-    how exact a run is depends on how far from there it begins."""
+    """The record of a node with its mass centre in the origin of N, if forces are invariant under
+    translations: the accuracy of a run depends on its distance from there."""
     if study.shapes.group == "none":
         return record
     tables = study.system.tables
@@ -115,14 +114,14 @@ def centre(study: Scope, record: dict[str, Any]) -> dict[str, Any]:
 
 
 def refuse_interruption(found: Equilibrium) -> Equilibrium:
-    """What was found, unless Ctrl-C cut it short: that ends the exploration, and is no outcome."""
+    """The result, unless Ctrl-C cut it short: that ends the exploration, and is not an outcome."""
     if found.run is not None and found.run.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt
     return found
 
 
 def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
-    """How runs of a study are settled."""
+    """The settings of `settle` for runs of a study."""
     r = study.settle
     settings = Settings(rtol=r.rtol, atol=r.atol, max_steps=int(r.evaluations) // 12)
     more = f"or give the study settle=SettleRule(evaluations=...) above {r.evaluations:g}"
@@ -136,7 +135,7 @@ def rule_of(study: Scope, nudge: float, stop: Sequence[Event] = ()) -> Rule:
 def record_of(
     study: Scope, found: Equilibrium, links: tuple[Link, ...], potential: str | None
 ) -> dict[str, Any]:
-    """What a journal keeps of a node reached."""
+    """The journal's record of a node that was reached."""
     s = found.state
     kept = release_links(study, s, links)
     frequencies = tuple(mode.frequency for mode in found.modes)
@@ -155,8 +154,8 @@ def record_of(
 
 # --- one choice -----------------------------------------------------------------------------------
 class Begun(NamedTuple):
-    """A choice made, before anything moves: what holds, the system, the work of switching [J] and
-    the potential energy after it [J], and a run of no length, which safety judges."""
+    """The result of a choice before any motion: links, the system, the work of switching [J] and
+    the potential energy after it [J], and a run of zero length for the criteria of safety."""
 
     links: list[Link]
     system: Multibody
@@ -166,7 +165,7 @@ class Begun(NamedTuple):
 
 
 def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begun | Outcome:
-    """Make a choice at a node; or what comes of it where that cannot be."""
+    """Make a choice at a node; returns the outcome where that is impossible."""
     links = chosen_links(study, node, choice)
     system = chosen_system(study, universe, choice, links)
     never = next((v for v in (rule.before(system) for rule in study.safety) if v is not None), None)
@@ -181,7 +180,7 @@ def begin(study: Scope, node: Node, choice: Choice, universe: Multibody) -> Begu
     system = system.at(caught.state) if caught.moved.any() else system
     energy = held_energy(study, universe, links, choice.potential, caught.state)
     run = stand(system)
-    held = run.final.held  # faces on which the start presses
+    held = run.final.held  # the stops on which the start presses
     start = system.at(system.initial.changed(held=held)) if held else system
     return Begun(links, start, energy - before, energy, run)
 
@@ -190,15 +189,15 @@ def run_choice(
     study: Scope, node: Node, choice: Choice, universe: Multibody | None = None,
     images: Images = NONE,
 ) -> Record:  # fmt: skip
-    """Everything that may come of a choice at a node; images: of the cones, where others ask about
-    it."""
+    """All possible outcomes of a choice at a node; images: of the cones, where other edges need
+    them."""
     begun = begin(study, node, choice, study.universe(node) if universe is None else universe)
     if isinstance(begun, Outcome):
         return record_of_way(Way((begun, None)), images)
     lookout = Lookout(images)
     rules = [
         rule for rule in lookout.rules(study.safety) if not isinstance(rule, NoCollision)
-    ]  # it was reached so
+    ]  # as it was reached
     early = judge(rules, begun.run).violation
     entered = lookout.find_entries(begun.run, early).items()
     met: tuple[Entered[Told], ...] = tuple(
@@ -235,8 +234,8 @@ def record_motion(
 
 
 def fit_pose(system: Multibody) -> Catch | None:
-    """The pose of a node on the joints of a choice, from which it does not differ where these have
-    held it before."""
+    """The pose of a node projected onto the joints of a choice; unchanged where these have held it
+    before."""
     if misfit(system, system.initial) <= START_TOLERANCE:
         return Catch(system.initial, 0.0, np.zeros(2))
     return caught_in(system)
@@ -256,7 +255,7 @@ def chosen_links(study: Scope, node: Node, choice: Choice) -> list[Link]:
 def chosen_system(
     study: Scope, universe: Multibody, choice: Choice, links: list[Link]
 ) -> Multibody:
-    """The universe of a node with what a choice selects."""
+    """The possible parts at a node, with the selection of a choice."""
     parts = [*study.system.parts, *parts_of(study, links)]
     held = [part.name for part in parts if isinstance(part, BaseJoint | Force)]
     always = [part.name for part in universe.parts if isinstance(part, Force)]
@@ -267,9 +266,9 @@ def chosen_system(
 def held_energy(
     study: Scope, system: System, links: Iterable[Link], potential: str | None, state: State
 ) -> float:
-    """The potential energy [J] of a system at a state while some links hold and a potential acts,
-    beside what always does; before the first potential (None) that is all.  What the images of a
-    flux pin hold is left out, for cold makes them, and no current."""
+    """The potential energy [J] of a system at a state while some links hold and a potential is
+    active, in addition to permanent forces; before the first potential (None) without any. The
+    images of a flux pin are not included: they are made by cooling, not by a current."""
     tables, chosen = system.tables, () if potential is None else study.forces[potential]
     parts = [*study.system.parts, *study.always, *chosen]
     parts += [part for part in parts_of(study, links) if not isinstance(part, FluxPinning)]
@@ -284,15 +283,15 @@ def held_energy(
 def motions(
     study: Scope, system: Multibody, links: list[Link], choice: Choice
 ) -> list[tuple[Ended, Left]]:
-    """The motions of a choice: one; or, where it begins or ends at an unstable rest, one in each
-    sense of each direction in which that is unstable and no stop in the way: 2 k runs for k
-    directions.  With each: how the first such rest was left."""
+    """The motions of a choice: one; or, where it begins or ends at an unstable equilibrium, one in
+    each sense of each unstable direction that no stop blocks: 2 k runs for k directions. With each:
+    the displacement from the first such equilibrium."""
     ends = ways(study, system, links, choice, Lookout(NONE)).ends()
     return [(ended, nudge) for ended, nudge in ends if isinstance(ended, Ended)]
 
 
-#: Motions, each with how the first unstable rest was left; or what was raised, where others ask
-#: about what came before.
+#: Motions, each with the displacement from its first unstable equilibrium; or the error raised,
+#: where other edges need the part before it.
 Ways: TypeAlias = "Way[tuple[Ended | Exception, Left]]"
 
 
@@ -312,7 +311,7 @@ def way_of(
     study: Scope, choice: Choice, fly: Callable[[], Ended], nudge: Left, saddles: list[Parting],
     lookout: Lookout, above: tuple[int, ...] = (),
 ) -> Ways:  # fmt: skip
-    """A motion, and where it leads on to from a saddle, unless one like it has been left before;
+    """A motion, and its continuations from a saddle, unless one like it has been left before;
     saddles: those that were left, above: those on the way to this motion."""
     ended = attempt(fly, lookout)
     met = tuple(replace(met, value=(met.value, nudge)) for met in lookout.met)
@@ -347,7 +346,7 @@ def way_of(
 
 
 def attempt(make: Callable[[], T], lookout: Lookout) -> T | Exception:
-    """What comes of an attempt; or what it raises, where somebody may ask about what came
+    """The result of an attempt; or the error that it raises, where other edges may need the part
     before."""
     try:
         return make()
@@ -361,7 +360,7 @@ def leave(
     study: Scope, choice: Choice, ended: Ended, nudge: Left, saddles: list[Parting],
     lookout: Lookout, above: tuple[int, ...],
 ) -> Iterator[Ways]:  # fmt: skip
-    """The motions onward from a saddle."""
+    """The motions that continue from a saddle."""
     found = ended.found
     assert found.system is not None
     system, rule = found.system, rule_of(study, 0.0, (SensorsMeet(),))
@@ -397,7 +396,7 @@ def leave(
 
 
 def directions(found: Equilibrium) -> list[Mode]:
-    """The directions that grow without turning, and one of each pair that spirals."""
+    """The directions of real growth rates, and one of each complex pair."""
     return [mode for mode in found.unstable if mode.eigenvalue.imag >= 0.0]
 
 
@@ -406,10 +405,10 @@ def follow(
     vary: Vary = as_written, before: Ended | None = None,
     lookout: Lookout | None = None, play: float = 0.0,
 ) -> Ended:  # fmt: skip
-    """What a motion leads to: where sensors meet they lock, and it goes on; nudge: how it leaves
-    saddles on its way; vary: what the systems that it then makes are in truth; before: what it goes
-    on from; lookout: for cones that do not end it; play [m]: of joints, by which bodies may
-    overlap."""
+    """Simulate a motion: where sensors meet they lock, and it continues; nudge: the displacement
+    from saddles on its way; vary: perturbs the systems made on the way; before: the end from which
+    it continues; lookout: for cones that do not end it; play [m]: of joints, an allowed overlap of
+    bodies."""
     lookout = Lookout(NONE) if lookout is None else lookout
     ended = Ended(found, tuple(links), (), (), ()) if before is None else before
     gaps = [] if ended.clearance is None else [ended.clearance]
@@ -430,7 +429,7 @@ def follow(
                 lookout.met.append(Entered(k, len(runs), v.t, there))
         if lookout.over or ended.violation is not None or found.verdict != "stopped":
             return ended._replace(found=found)
-        closed = met_pairs(study, found)  # what was a hinge until now becomes a lock
+        closed = met_pairs(study, found)  # hinges that closed become locks
         held = tuple(link for link in ended.links if link.pair not in closed or locks(study, link))
         new, caught = lock_in_range(study, found.state, held, closed, vary)
         met = tuple((found.state.t, study.pairs[link.pair].name) for link in new)
@@ -448,7 +447,7 @@ def follow(
             assert found.system is not None
             taken = (
                 found.system.energy(found.state) - onward.energy()
-            )  # what the pose loses as it snaps, too
+            )  # with the energy lost as the pose snaps
             ended = ended._replace(losses=(*ended.losses[:-1], taken))
         holdable = any(firmest(study, pair, 0) is not None for pair in closed)
         if study.on_contact == "stop" and holdable:
@@ -465,8 +464,7 @@ def follow(
 
 
 def rigid(system: Multibody) -> Equilibrium | None:
-    """The certificate of a system in which nothing can move but the whole, however that drifts and
-    turns; else None."""
+    """The certificate of a system that only has rigid motions of the whole; otherwise None."""
     s = system.initial
     around = Vicinity(
         system.clusters, s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
@@ -475,7 +473,7 @@ def rigid(system: Multibody) -> Equilibrium | None:
 
 
 def met_pairs(study: Scope, found: Equilibrium) -> set[int]:
-    """The pairs whose meeting has ended a motion; hinges that closed are among them."""
+    """The pairs whose meeting has ended a motion, including hinges that closed."""
     assert found.run is not None
     names = {frozenset(event.sensors) for event in found.run.events if event.t == found.run.t[-1]}
     ends = (
@@ -498,7 +496,7 @@ def classify(study: Scope, node: Node, ended: Ended) -> tuple[Kind, Reason, bool
 
 
 def energy_at_end(study: Scope, ended: Ended, record: dict[str, Any], choice: Choice) -> float:
-    """The potential energy [J] of what holds and acts where a motion has reached a node with some
+    """The potential energy [J] of the active parts where a motion has reached a node with some
     record."""
     found, links = ended.found, [Link(*link) for link in record["links"]]
     assert found.system is not None

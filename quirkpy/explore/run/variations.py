@@ -1,5 +1,5 @@
-"""What an edge may meet in flight: starts, masses, forces and hinges that are not quite what was
-written."""
+"""Perturbations of an edge: starts, masses, forces and hinges that differ from their nominal
+values."""
 
 from __future__ import annotations
 
@@ -38,21 +38,21 @@ from quirkpy.tables.vary import VARIED, has_strength, vary
 
 #: The numbers of the two bodies of a joint.
 Bar: TypeAlias = tuple[int, int]
-#: What a parameter moves.
+#: The quantity that a parameter perturbs.
 What: TypeAlias = Literal["start", "speed", "mass", "strength", "hinge"]
-#: So many samples are drawn at once.
+#: Number of samples drawn at once.
 BLOCK = 64
-#: So often at most a start is drawn again that lies beyond a stop.
+#: Largest number of times that a start beyond a stop is drawn again.
 DRAWN_AGAIN = 1000
-#: Displacements up to this [m or rad] do not turn slopes of coordinates to half of them; and by so
-#: much they are found.
+#: Largest displacement for which clearances are linear enough [m or rad]: derivatives of
+#: coordinates change by less than half; step of their finite differences.
 LINEAR_REACH, DIFFERENCE_STEP = 0.05, 1e-6
-#: Angles so far from half a turn [rad] do not pass it with such displacements.
+#: Distance of angles from half a turn [rad] that such displacements cannot pass.
 HALF_TURN_MARGIN = 0.5
 
 
 class Parameter(NamedTuple):
-    """One number that may differ: what it moves, of which part or along which freedom or axis."""
+    """One perturbed number: its quantity, and its part, freedom or axis."""
 
     what: What
     of: str
@@ -66,11 +66,11 @@ class Parameter(NamedTuple):
 
 
 class Variations:
-    """A choice at a node, and the systems that are nearly the one which it makes.
+    """A choice at a node, and the perturbed systems.
 
-    A vector x has a number for each of `parameters`, in the units of `Spread`; zeros give the very
-    system and start. nudge: how the edge leaves an unstable start.  Everything is compiled once;
-    only numbers are exchanged."""
+    A vector x has a number for each of `parameters`, in the units of `Spread`; zeros give the
+    nominal system and start. nudge: the displacement of the edge from an unstable start. Everything
+    is compiled once; only numbers are exchanged."""
 
     def __init__(
         self, study: Scope, node: Node, choice: Choice, nudge: tuple[float, int] | None
@@ -102,14 +102,14 @@ class Variations:
         return np.array([getattr(spread, parameter.what) for parameter in self.parameters])
 
     def draw(self, spread: Spread, seed: int, samples: range) -> Iterator[Floats]:
-        """The parameters of some samples (p,), as `blocks`."""
+        """The parameters of some samples (p,), from `blocks`."""
         return (x for block in self.blocks(spread, seed, samples) for x in block)
 
     def blocks(self, spread: Spread, seed: int, samples: range) -> Iterator[list[Floats]]:
         """The parameters of some samples (p,), normally distributed; the same in every process.
 
-        They are drawn in blocks that begin at multiples of `BLOCK`; starts of a block are put onto
-        the joints at once."""
+        They are drawn in blocks that begin at multiples of `BLOCK`; the starts of a block are
+        projected onto the joints together."""
         for block in range(samples.start // BLOCK, -(-samples.stop // BLOCK)):
             wanted = range(
                 max(samples.start - block * BLOCK, 0), min(samples.stop - block * BLOCK, BLOCK)
@@ -119,8 +119,7 @@ class Variations:
             yield [found[k] for k in wanted]
 
     def _block(self, spread: Spread, rng: np.random.Generator) -> list[Floats]:
-        """A block of samples.  A start in which shut faces would lie within each other is none: it
-        is drawn again."""
+        """A block of samples. A start in which closed faces would overlap is drawn again."""
         scale, free = self.scale(spread), self.around.freedoms
         made = scale * rng.standard_normal((BLOCK, len(scale)))
         for _ in range(DRAWN_AGAIN):
@@ -136,12 +135,12 @@ class Variations:
     # --- starts -----------------------------------------------------------------------------------
     @cached_property
     def _steps(self) -> Floats:
-        """How far along each freedom a displacement of 1 m or 1 rad of the body that moves most is
-        (f,)."""
+        """The length along each freedom of a displacement of 1 m or 1 rad of the body that moves
+        most (f,)."""
         return np.array([1.0 / size_of(self.around, unit) for unit in np.eye(self.around.freedoms)])
 
     def state(self, x: Floats) -> State:
-        """The start at some parameters; nothing but its displacement and speeds counts."""
+        """The start for some parameters; only displacements and speeds matter."""
         for y, state in self._known:
             if y is x:
                 return state
@@ -170,7 +169,7 @@ class Variations:
         ]
 
     def _displace(self, rows: Floats) -> State:
-        """The state of rows so near that no angle has passed half a turn."""
+        """The state from rows so near that no angle has passed half a turn."""
         s = self.start
         r, q, v, omega = quantities_of(rows)
         return State(s.t, s.bodies, r, q, v, omega, s.joints, s.windings, further=s.further)
@@ -185,7 +184,7 @@ class Variations:
         return self.around.entry.merger is None and bool((turns > HALF_TURN_MARGIN).all())
 
     def stands(self, x: Floats) -> bool:
-        """Whether the start is the pose of the node itself, at rest, which may then be an
+        """Whether the start is the pose of the node itself, at rest, and so may be an
         equilibrium."""
         return self.start is self.system.initial and not x[: 2 * self.around.freedoms].any()
 
@@ -212,7 +211,7 @@ class Variations:
         return self.around.layout.stops.what
 
     def _clearances(self, x: Floats) -> Floats:
-        """How far the coordinates of stops are from these (ns,)."""
+        """The distances of coordinates from their stops (ns,)."""
         stops = self.around.layout.stops
         here = self.state(x).instant(self.around.layout.selection)
         values = here.coordinates(stops.what[:, STOP_COORDINATE])[:, 0]
@@ -221,8 +220,8 @@ class Variations:
 
     @cached_property
     def _clearance_slopes(self) -> tuple[Floats, Floats]:
-        """Clearances from bounds to first order, where a small step says all: slopes (ns, f) and
-        values at the start (ns,)."""
+        """Clearances from bounds to first order, from a small step: derivatives (ns, f) and values
+        at the start (ns,)."""
         f, here = self.around.freedoms, self._clearances(np.zeros(len(self.parameters)))
         steps = DIFFERENCE_STEP * np.eye(len(self.parameters))[:f]
         slopes = [
@@ -232,9 +231,9 @@ class Variations:
         return np.array(slopes).T.reshape(len(here), f), here
 
     def play(self, x: Floats) -> float:
-        """How far bodies may stand from where joints as written would have them [m]: half a turn
-        about a hinge that stands aside carries what it holds twice as far aside, and what hinges
-        hold one after the other adds up."""
+        """Upper bound of the displacement of bodies from their nominal poses [m]: half a turn about
+        a displaced hinge moves what it carries by twice the displacement, and the displacements of
+        hinges in series add up."""
         first = 2 * self.around.freedoms
         moved: dict[str, Floats] = {}
         for (what, name, axis), value in zip(
@@ -246,8 +245,7 @@ class Variations:
 
     # --- systems ----------------------------------------------------------------------------------
     def at(self, x: Floats) -> Multibody:
-        """The system at some parameters, in its start; it serves until the next one is asked
-        for."""
+        """The system for some parameters, in its start; it is valid until the next call."""
         own, made = (
             self._own,
             self.system.on_tables(self._tables(self.system.tables, x), self.state(x)),
@@ -257,25 +255,25 @@ class Variations:
         return made
 
     def numbers(self, x: Floats) -> dict[str, Floats]:
-        """The arrays of tables in which the system differs at some parameters."""
+        """The arrays of tables in which the perturbed system differs."""
         tables = self._tables(self.system.tables, x)
         return {name: getattr(tables, name) for name in VARIED}
 
     @property
     def plain(self) -> bool:
-        """Whether systems differ in numbers of one layout alone, and ask no Python."""
+        """Whether the systems differ only in numbers of one layout, without Python code."""
         return self._own is not None
 
     def also(self, x: Floats, system: Multibody) -> Multibody:
-        """Another system of these bodies and forces, joined otherwise, at the same parameters.
+        """Another system of these bodies and forces, with other joints, for the same parameters.
 
-        A connector that has closed since draws the bodies to where it fits, which takes up the play
-        of all hinges in the loops that it closes: these stand as written."""
+        A connector that has closed since moves the bodies to where it fits, which removes the play
+        of all hinges in the loops that it closes: these have their nominal positions."""
         tables = self._tables(system.tables, x, self._drawn_tight(system))
         return system.on_tables(tables, system.initial)
 
     def _drawn_tight(self, system: Multibody) -> set[str]:
-        """The hinges in loops that joints close which the system of the start does not have."""
+        """The hinges in loops closed by joints that the system of the start does not have."""
         t, acting = system.tables, system.selection.joints
         known = self.system.selection.joint_names
         ends = (t.site_body[sites[acting]].tolist() for sites in (t.joint_site1, t.joint_site2))
@@ -288,8 +286,8 @@ class Variations:
         }
 
     def _tables(self, tables: Tables, x: Floats, tight: Container[str] = ()) -> Tables:
-        """Tables with other numbers, as far as they know the parts of which the parameters speak;
-        tight: hinges that stand as written."""
+        """Tables with perturbed numbers, for the parameters whose parts they contain; tight: hinges
+        in their nominal positions."""
         masses: dict[str, float] = {}
         strengths: dict[str, float] = {}
         shifts: dict[str, Floats] = {}
@@ -320,8 +318,8 @@ class Variations:
 
     @cached_property
     def _own(self) -> _Own | None:
-        """None where locks make one body of several, or users' Python acts: then each system has a
-        layout anew."""
+        """None where locks merge bodies, or users' Python code is active: then each system needs a
+        new layout."""
         layout = Layout(self.system.selection)
         with layout.lend() as engine:
             plain = self.system.clusters.merger is None and not engine.conditions.hook.any()
@@ -330,8 +328,8 @@ class Variations:
 
 def share_a_loop(one: Bar, two: Bar, bars: Sequence[Bar]) -> bool:
     """Whether two bars of a framework lie in one closed loop that passes no joint twice (Menger):
-    without any one joint of the framework the two still hang together.  Here bodies are the joints
-    of the framework, and joints its bars."""
+    the two remain connected if any one joint of the framework is removed. Here bodies are the
+    joints of the framework, and joints its bars."""
     places = {place for bar in bars for place in bar}
     return all(
         reachable(set(one) - {gone}, [bar for bar in bars if gone not in bar]) & (set(two) - {gone})
@@ -340,7 +338,7 @@ def share_a_loop(one: Bar, two: Bar, bars: Sequence[Bar]) -> bool:
 
 
 def reachable(begun: set[int], bars: Sequence[Bar]) -> set[int]:
-    """All that hangs together with some places along bars."""
+    """All places connected with given ones by bars."""
     found, before = set(begun), 0
     while len(found) > before:
         before = len(found)
@@ -351,8 +349,7 @@ def reachable(begun: set[int], bars: Sequence[Bar]) -> set[int]:
 
 
 class _Own:
-    """One layout for all systems of which only numbers differ, with arrays of its own to write
-    these to."""
+    """One layout for all systems that differ only in numbers, with its own arrays for these."""
 
     def __init__(self, selection: Selection) -> None:
         self.layout = Layout(selection)
@@ -364,7 +361,7 @@ class _Own:
         )  # fmt: skip
 
     def fit(self, system: Multibody) -> None:
-        """Fit the layout to another system that differs in numbers alone."""
+        """Adapt the layout to another system that differs only in numbers."""
         t, p = system.tables, self.layout.packed
         p.sites.place[:, :3] = t.site_point
         p.bodies[:, 0], p.bodies[:, 1:] = t.body_mass, t.body_inertia.reshape(-1, 9)[:, UPPER]
@@ -374,11 +371,12 @@ class _Own:
 
 
 def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | None) -> State:
-    """Where the motion of an edge begins: an unstable start is left along one of its directions."""
+    """The start of the motion of an edge: an unstable one is displaced along one of its
+    directions."""
     if nudge is None:
         return system.initial
     first = settle(system, rule_of(study, 0.0, (SensorsMeet(),)))
-    if first.run is not None:  # it was on its way that it came to rest on a saddle
+    if first.run is not None:  # it came to rest on a saddle on its way
         return system.initial
     size, k = nudge
     state = nudge_along(Vicinity(system.clusters, first.state), directions(first)[k], size)
@@ -390,7 +388,7 @@ def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | No
 
 
 def _places(system: Multibody, state: State) -> dict[str, tuple[Floats, Floats]]:
-    """The selected joints that move: axes of site 1, in the axes of each of its two bodies (3,
+    """For the selected joints that move: axes of site 1, in the axes of each of its two bodies (3,
     3)."""
     t, out = system.tables, {}
     turns = np.concatenate([state.q, [(1.0, 0.0, 0.0, 0.0)]])

@@ -36,9 +36,9 @@ from quirkpy.parts.files import module_from, modules_by_path
 from quirkpy.parts.part import PartError
 from quirkpy.system.multibody import Multibody
 
-#: How long a task of a worker should take [s], and how many runs it has at most.
+#: Intended time of a task of a worker [s], and its largest number of runs.
 TASK, MOST = 0.2, 200
-#: Nodes for which a worker keeps what has been compiled.
+#: Number of nodes for which a worker keeps compiled systems.
 KEPT = 4
 #: Variables that keep a library from using many threads in each worker.
 THREADS = ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS", "MKL_NUM_THREADS", "NUMEXPR_NUM_THREADS")
@@ -50,38 +50,38 @@ Work: TypeAlias = tuple[Node, Choice]
 
 
 class Batch(NamedTuple):
-    """What a task of a worker has come to: a record of each run, and how long they took [s]."""
+    """The result of a task of a worker: a record of each run, and their time [s]."""
 
     records: list[Record]
     seconds: float
 
 
 class Pace:
-    """How many runs a task should have: few enough for all workers to have some, and for a kill to
-    cost little; so many that handing them out costs little beside them."""
+    """The number of runs in a task: small enough that all workers have some, and that little is
+    lost if one is killed; large enough that the overhead of tasks is small."""
 
     def __init__(self) -> None:
         self.runs, self.seconds, self.tasks = 0, 0.0, 0
 
     def note(self, batch: Batch) -> None:
-        """Learn from what has come back."""
+        """Update the estimate from a result."""
         self.runs, self.seconds, self.tasks = (
             self.runs + len(batch.records), self.seconds + batch.seconds, self.tasks + 1
         )  # fmt: skip
 
     def size(self, waiting: int, tasks: int) -> int:
-        """For so many runs that wait, and as many tasks as may be under way."""
+        """The size for a number of waiting runs, and a number of simultaneous tasks."""
         enough = math.ceil(self.runs * TASK / self.seconds) if self.seconds > 0.0 else 1
         return max(1, min(enough, MOST, math.ceil(waiting / tasks)))
 
 
 # --- in a worker ----------------------------------------------------------------------------------
 class Sent:
-    """A study on its way to workers: written once for all tasks, and read where it is not known
-    yet.  files: those of its modules that have no name by which a worker could import them.
+    """A study sent to workers: pickled once for all tasks, and unpickled where it is not known yet.
+    files: those of its modules that workers could not import by name.
 
-    Threads share the study as it is; for other workers it is written here, for executors write
-    tasks in a thread of their own, while properties of the study are computed and kept in it."""
+    Threads share the study itself; for other workers it is pickled here, since executors pickle
+    tasks in a thread of their own, while properties of the study are computed and stored in it."""
 
     def __init__(
         self, study: Scope | None, text: bytes = b"", files: dict[str, str] | None = None
@@ -99,7 +99,7 @@ class Sent:
 
     @classmethod
     def to(cls, pool: Executor, study: Scope) -> Sent:
-        """On its way to the workers of an executor."""
+        """The study for the workers of an executor."""
         shared = isinstance(pool, ThreadPoolExecutor)
         return cls(study, b"" if shared else pickle.dumps(study))
 
@@ -108,9 +108,10 @@ class Sent:
 
 
 class Desk(threading.local):
-    """What a worker keeps between batches: studies, and what has been compiled for the last nodes.
+    """The cache of a worker between tasks: studies, and compiled systems of the last nodes.
 
-    Every thread has its own, for a compiled system serves one run at a time.
+    Every thread has its own, since a compiled system is used by one run at a time.
+
     """
 
     def __init__(self) -> None:
@@ -119,13 +120,13 @@ class Desk(threading.local):
         self.seen: dict[str, Images] = {}
 
     def images(self, digest: str) -> Images:
-        """What exchanges of modules may make of the cones of a study."""
+        """The images of the cones of a study under exchanges of modules."""
         if digest not in self.seen:
             self.seen[digest] = Cones(Symmetry(self.studies[digest])).images
         return self.seen[digest]
 
     def universe(self, digest: str, node: Node) -> Multibody:
-        """All that may act at a node."""
+        """The system of all possible parts at a node."""
         key = digest, node.id
         if key not in self.universes:
             while len(self.universes) >= KEPT:
@@ -138,8 +139,8 @@ DESK = Desk()
 
 
 def begin_worker(digest: str, sent: Sent) -> None:
-    """What a worker process of ours does first: Ctrl-C is its parent's business, and it ends with
-    its parent."""
+    """The initialisation of a worker process: Ctrl-C is left to its parent, and it ends with its
+    parent."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)
     threading.Thread(target=_end_with_parent, daemon=True).start()
     DESK.studies[digest] = sent.load()
@@ -153,13 +154,13 @@ def _end_with_parent() -> None:
 
 
 def run_written(digest: str, sent: Sent | None, written: bytes, everywhere: bool) -> Batch:
-    """Some choices, pickled: what `run_batch` makes of them."""
+    """Some choices, pickled: the result of `run_batch`."""
     return run_batch(digest, sent, pickle.loads(written), everywhere)
 
 
 def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool = False) -> Batch:
-    """Some choices; sent: None where the worker has been told of the study at its beginning.
-    everywhere: cones end no run, which tells of all their images."""
+    """Some choices; sent: None where the worker has received the study at its start. everywhere:
+    cones end no run, and the record contains all of their images."""
     begun = time.perf_counter()
     if sent is not None and digest not in DESK.studies:
         DESK.studies[digest] = sent.load()
@@ -175,8 +176,7 @@ def run_batch(digest: str, sent: Sent | None, work: list[Work], everywhere: bool
 def try_choice(
     study: Scope, node: Node, choice: Choice, universe: Multibody, images: Images
 ) -> Record:
-    """A run; one that raises is an edge marked failed, with its message, unless that came of
-    Ctrl-C."""
+    """A run; if it raises, an edge of kind failed, with the message, except after Ctrl-C."""
     try:
         record = run_choice(study, node, choice, universe, images)
     except Exception as error:
@@ -188,12 +188,12 @@ def try_choice(
 
 # --- pools ----------------------------------------------------------------------------------------
 def check_workers(who: str, workers: Any) -> None:
-    """Refuse what are no workers, and workers that would start workers."""
+    """Refuse invalid workers, and workers that would start workers."""
     if not isinstance(workers, Executor) and not (type(workers) is int and workers >= 1):
         raise PartError(
             f"{who}: workers is {show(workers)}, but must be a number from 1 up, or an Executor."
         )
-    # A worker that is still starting
+    # a worker that is still starting
     if workers != 1 and getattr(current_process(), "_inheriting", False):
         raise PartError(
             f"{who}: every worker reads the script anew, and must not start workers of its own; "
@@ -204,7 +204,7 @@ def check_workers(who: str, workers: Any) -> None:
 
 @contextmanager
 def pool_for(workers: int | Executor, study: Scope) -> Iterator[Executor | None]:
-    """Workers as they were asked for; None for one, which is this process."""
+    """The requested workers; None for one, which is this process."""
     if workers == 1:
         yield None
     elif isinstance(workers, Executor):
@@ -215,13 +215,13 @@ def pool_for(workers: int | Executor, study: Scope) -> Iterator[Executor | None]
 
 
 def is_dead_worker(error: Exception) -> bool:
-    """Whether an error says that a worker has died, and its tasks with it, as executors say it, or
+    """Whether an error says that a worker has died, with its tasks, in the form of executors or of
     Dask."""
     return isinstance(error, BrokenExecutor) or type(error).__name__ == "KilledWorker"
 
 
 def workers_of(pool: Executor) -> int:
-    """How many workers an executor has, as far as it says."""
+    """The number of workers of an executor, if known."""
     client = getattr(pool, "_client", None)  # Dask's
     if client is not None:
         return max(1, sum(client.ncores().values()))
@@ -231,12 +231,12 @@ def workers_of(pool: Executor) -> int:
 
 @contextmanager
 def deaf_to_interrupts() -> Iterator[None]:
-    """What is started meanwhile does not hear Ctrl-C, from its first moment on; one that comes is
-    heard here later."""
+    """Processes started in this context ignore Ctrl-C from the beginning; if it is pressed
+    meanwhile it is handled here later."""
     if not hasattr(signal, "pthread_sigmask"):
         yield
         return
-    # The tracker would hear it again, were it started with the first worker.
+    # The resource tracker would handle it again if it were started with the first worker.
     resource_tracker.ensure_running()
     before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT})
     try:
@@ -246,10 +246,10 @@ def deaf_to_interrupts() -> Iterator[None]:
 
 
 class Workers(ProcessPoolExecutor):
-    """Processes that start when there are tasks for them, and leave Ctrl-C to this one."""
+    """Processes that are started when there are tasks for them, and leave Ctrl-C to this one."""
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Have a task done; a worker may start with it."""
+        """Submit a task; this may start a worker."""
         with deaf_to_interrupts():
             return super().submit(fn, *args, **kwargs)
 

@@ -1,1 +1,1 @@
-"""What is explored: pairs, options, rules, what is safe, and when two poses are one shape."""
+"""The subject of an exploration: pairs, options, rules, safety, and the identity of shapes."""

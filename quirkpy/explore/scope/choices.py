@@ -1,4 +1,4 @@
-"""What is chosen: pairs of sensors, what holds them, and one selection at a node."""
+"""Choices: pairs of sensors, the options that hold them, and one selection at a node."""
 
 from __future__ import annotations
 
@@ -10,16 +10,17 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 from quirkpy.parts.checks import positive, share
 from quirkpy.parts.part import Part, checked
 
-#: What saves runs: see `Study.explore`.
+#: Reductions of the number of runs: see `Study.explore`.
 Reduction: TypeAlias = Literal["clusters", "rigid", "symmetry", "cache"]
 OnContact: TypeAlias = Literal["lock", "stop"]
-#: Called now and then with how far an exploration has come; False: nothing; None: a line on a
-#: terminal.
+#: A function called now and then with the progress of an exploration; False: no output; None: a
+#: line on a terminal.
 Exploring: TypeAlias = "Callable[[Count], None] | Literal[False] | None"
 
 
 class SettleRule(Part):
-    """When a run is over; see `Multibody.settle`: rest, duration [s], evaluations, rtol, atol."""
+    """The settings for the end of a run; see `Multibody.settle`: rest, duration [s], evaluations,
+    rtol, atol."""
 
     rest: float = checked(share, default=1e-3, kw_only=True)
     duration: float = checked(positive, default=1e7, kw_only=True)
@@ -29,8 +30,8 @@ class SettleRule(Part):
 
 
 class Count(NamedTuple):
-    """How far an exploration has come: nodes, edges and how many of them are rejected, nodes that
-    wait; runs of now, the tasks in which workers were given them, and how long these took, all
+    """The progress of an exploration: nodes, edges and how many of them are rejected, nodes that
+    wait; runs of this session, the tasks in which workers computed them, and their time, all
     workers together [s]."""
 
     nodes: int
@@ -51,8 +52,8 @@ class Pair(NamedTuple):
 
 
 class Link(NamedTuple):
-    """A pair that is held together: its number, after which turn [quarter] of the second about the
-    first, and how."""
+    """A pair that is held together: its number, the rotation of the second about the first [quarter
+    turns], and the option."""
 
     pair: int
     roll: int
@@ -61,15 +62,15 @@ class Link(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Choice:
-    """One selection at a node: what each pair in range becomes, by name, and the potential."""
+    """One selection at a node: the option of each pair in range, by name, and the potential."""
 
     joints: tuple[tuple[str, str], ...]
     potential: str
 
     @property
     def key(self) -> str:
-        """The choice in a line of text, the same for the same choice; one string for all nodes that
-        have it."""
+        """The choice as a line of text, equal for equal choices; one string object for all nodes
+        that have it."""
         return intern(
             "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
         )
@@ -80,25 +81,24 @@ class Choice:
 
 
 class Arrival(NamedTuple):
-    """What holds a shape as some motion has reached it, said of the modules of its node: pairs and
-    the option that holds each, by name; and the potentials that are called there as they are at the
-    node."""
+    """The parts that hold a shape when some motion has reached it, in terms of the modules of its
+    node: pairs and the option that holds each, by name; and the potentials that have equal names
+    there and at the node."""
 
     joints: tuple[tuple[str, str], ...]
     potentials: tuple[str, ...]
 
 
 class Carried(NamedTuple):
-    """Where an edge has its outcomes from that no run of its own has found: the reductions that
-    allowed it, and the node ("n0") and selection of the run that speaks for it; None where there
-    was no need of any."""
+    """The origin of an edge without a run of its own: the reductions that allowed it, and the node
+    ("n0") and selection of the run that represents it; None where no run was needed."""
 
     by: tuple[Reduction, ...]
     node: str | None = None
     selection: Choice | None = None
 
     def record(self) -> dict[str, Any]:
-        """What is kept of it in files, as plain values."""
+        """The record for files, as plain values."""
         run = self.selection
         joints, potential = (None, None) if run is None else (dict(run.joints), run.potential)
         return {"by": self.by, "node": self.node, "joints": joints, "potential": potential}

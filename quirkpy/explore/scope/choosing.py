@@ -1,4 +1,5 @@
-"""Which selections are tried: what all pairs in range become must pass the rules of the study."""
+"""The selections that are tried: the options of all pairs in range must satisfy the rules of the
+study."""
 
 from __future__ import annotations
 
@@ -10,9 +11,9 @@ from quirkpy.parts.part import Part
 
 
 class Chosen(NamedTuple):
-    """What one pair becomes: the bodies that it joins ("ground" for fixed ones), the label of its
-    option, and how many freedoms that leaves between them: none for a lock, one for a hinge, six
-    where nothing holds."""
+    """The option chosen for one pair: the bodies that it joins ("ground" for fixed ones), the label
+    of its option, and the number of freedoms between them: none for a lock, one for a hinge, six if
+    free."""
 
     one: str
     two: str
@@ -23,7 +24,7 @@ class Chosen(NamedTuple):
 class Choosing(Part):
     """Base of the rules for selections.
 
-    Yours says whether one may be tried::
+    A subclass says whether a selection may be tried::
 
         class AtMostOneFree(qp.Choosing):
             def allows(self, chosen, bodies):
@@ -32,16 +33,15 @@ class Choosing(Part):
 
     @abstractmethod
     def allows(self, chosen: Sequence[Chosen], bodies: Sequence[str]) -> bool:
-        """Whether what all pairs become may be tried; bodies: names of all, "ground" among them if
-        any is fixed."""
+        """Whether the options of all pairs may be tried; bodies: names of all, "ground" among them
+        if any is fixed."""
 
 
 class OneHinge(Choosing):
-    """Exactly one pair is held and moves; locks make two rigid clusters of all bodies, between
-    which it stands.
+    """Exactly one pair is held and movable; locks make two rigid clusters of all bodies, and it
+    connects these.
 
-    Of the selections that make the same two clusters, only that with every lock within them is
-    tried."""
+    Of the selections with the same two clusters, only that with every lock within them is tried."""
 
     def allows(self, chosen: Sequence[Chosen], bodies: Sequence[str]) -> bool:
         hinges = [pair for pair in chosen if 0 < pair.freedoms < 6]
@@ -53,7 +53,7 @@ class OneHinge(Choosing):
 
 
 def clusters(bodies: Sequence[str], locks: Iterable[tuple[str, str]]) -> dict[str, str]:
-    """One body of each cluster, for all in it, that locks between bodies make."""
+    """One body of each cluster made by locks between bodies, for all of its bodies."""
     of = {name: name for name in bodies}
     for one, two in locks:
         old, new = of[two], of[one]

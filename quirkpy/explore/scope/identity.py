@@ -1,5 +1,5 @@
-"""When two poses of a system are the same shape: modulo what forces cannot tell, and modules that
-are alike."""
+"""Identity of shapes: poses of a system modulo invariances of the forces, and exchanges of
+interchangeable modules."""
 
 from __future__ import annotations
 
@@ -29,17 +29,17 @@ from quirkpy.parts.checks import angle_up_to, show, word
 from quirkpy.parts.part import Part, checked
 from quirkpy.system.multibody import Multibody
 
-#: Accelerations are compared as if the largest were at least this [m/s2], [rad/s2].
+#: Lower bound of the largest acceleration, to which differences are compared [m/s2], [rad/s2].
 FAINT = 1e-9
-#: Standard deviation of the velocities at which motions of the whole are tried [m/s], [rad/s].
+#: Standard deviation of the velocities at which invariance is tested [m/s], [rad/s].
 SPEEDS_TRIED = 1e-2
-#: Motions of the whole that do not change a shape.
+#: Rigid motions of the whole that do not change a shape.
 Group: TypeAlias = Literal["auto", "none", "translations", "rigid"]
-#: Accelerations that agree to this share are the same.
+#: Accelerations are equal if they agree to this share [1].
 INVARIANT = 1e-7
-#: Directions in which bodies look for the others: no special ones.
+#: Directions for the fingerprint, in general position.
 PROBES = np.array([(0.36, 0.48, 0.8), (-0.77, 0.21, 0.6), (0.09, -0.82, -0.56)])
-#: Shapes that differ by less than so many tolerances, and yet differ, are reported.
+#: Different shapes closer than this many tolerances are reported.
 REPORTED_MISS = 10.0
 
 
@@ -70,14 +70,13 @@ def _rotation(value: Any) -> Any:
 
 
 class SameShape(Part):
-    """Two poses are one shape when a motion of the whole that no selectable force notices, and
-    exchanges of modules that are alike, carry one onto the other.
+    """Two poses are one shape if a rigid motion of the whole under which all selectable forces are
+    invariant, and exchanges of interchangeable modules, map one onto the other.
 
-    interchangeable: groups of bodies of which each may stand for any other, ``[[a, b, c]]``.
-    symmetry: rotations, in body axes, after which a body is the same as before, ``{a:
-    [qp.rotation((0, 0, 1), pi)]}``; give all but the identity.  tolerance [m] and [rad].  group:
-    "none", "translations", "rigid" (both), or "auto": the largest that forces allow; a larger one
-    is refused."""
+    interchangeable: groups of bodies that may be permuted, ``[[a, b, c]]``. symmetry: rotations, in
+    body axes, that map a body onto itself, ``{a: [qp.rotation((0, 0, 1), pi)]}``; give all but the
+    identity. tolerance [m] and [rad]. group: "none", "translations", "rigid" (both), or "auto": the
+    largest that forces allow; a larger one is refused."""
 
     interchangeable: Sequence[Sequence[Any]] = checked(_names, default=(), kw_only=True)
     symmetry: Mapping[Any, Any] = checked(_symmetries, default=(), kw_only=True)
@@ -87,18 +86,18 @@ class SameShape(Part):
 
 @dataclass(frozen=True, eq=False)
 class Shapes:
-    """`SameShape` for the bodies of one system: which may stand for which, and after which
-    turns."""
+    """`SameShape` for the bodies of one system: their permutations and symmetry rotations."""
 
     bodies: tuple[str, ...]
-    kinds: tuple[int, ...]  # the same number: interchangeable
+    kinds: tuple[int, ...]  # equal numbers: interchangeable
     turns: tuple[Floats, ...]  # for each body: quaternions (k, 4), the identity first
     group: Group
     tolerance: float
 
     @classmethod
     def of(cls, rule: SameShape, bodies: tuple[str, ...], allowed: Group) -> Shapes:
-        """Checked against the bodies of the system and what its forces allow."""
+        """The shapes of a rule, checked against the bodies of the system and the invariance of its
+        forces."""
         kinds = {name: k for k, name in enumerate(bodies)}
         for group in rule.interchangeable:
             for name in group:
@@ -126,16 +125,16 @@ class Shapes:
 
     # --- comparing --------------------------------------------------------------------------------
     def distance(self, one: Floats, two: Floats) -> float:
-        """How far two poses (n, 7), r and q, are apart as shapes: the largest displacement [m] or
-        turn [rad] of any body, after the best motion of the whole and exchange."""
+        """The distance of two poses (n, 7), r and q, as shapes: the largest displacement [m] or
+        rotation [rad] of any body, after the best rigid motion of the whole and exchange."""
         return self.match(one, two)[0]
 
     def match(self, one: Floats, two: Floats) -> tuple[float, tuple[int, ...]]:
-        """The distance, and which body of the second stands for each of the first."""
+        """The distance, and the body of the second that corresponds to each of the first."""
         if not len(one):
             return 0.0, ()
         apart = self._differences(self._carry(one, two), two)
-        bounds = apart.min(axis=2).max(axis=1)  # however bodies are assigned, they are no nearer
+        bounds = apart.min(axis=2).max(axis=1)  # a lower bound for every assignment
         best: tuple[float, tuple[int, ...]] = (np.inf, ())
         for k in np.argsort(bounds, kind="stable"):
             if bounds[k] >= best[0]:
@@ -146,8 +145,8 @@ class Shapes:
     def exchanges(
         self, one: Floats, two: Floats
     ) -> Iterator[tuple[tuple[int, ...], tuple[int, ...]]]:
-        """Every way to carry one pose onto another of the same shape: which body of the second
-        stands for each of the first, and after which of that body's turns, by number."""
+        """Every map of one pose onto another of the same shape: the body of the second that
+        corresponds to each of the first, and the number of the symmetry rotation of that body."""
         if not len(one):
             yield (), ()
             return
@@ -164,15 +163,16 @@ class Shapes:
                 )
 
     def _turn(self, one: Floats, two: Floats, b: int) -> int:
-        """The turn of body b, by number, after which an orientation of it is nearest to another."""
+        """The number of the symmetry rotation of body b that maps one orientation nearest to
+        another."""
         there = product(np.broadcast_to(two, self.turns[b].shape), self.turns[b])
         return int(
             np.minimum(((there - one) ** 2).sum(axis=1), ((there + one) ** 2).sum(axis=1)).argmin()
         )
 
     def _carry(self, one: Floats, two: Floats) -> Floats:
-        """The first pose, carried so that its first body lies where any of its kind does in the
-        second, turned in any way in which that is the same (k, n, 7)."""
+        """The first pose, moved such that its first body coincides with any of its kind in the
+        second, in each of its symmetric orientations (k, n, 7)."""
         if self.group == "none":
             return one[None]
         alike = [j for j in range(len(two)) if self.kinds[j] == self.kinds[0]]
@@ -193,7 +193,7 @@ class Shapes:
 
     @cached_property
     def _every_turn(self) -> Floats:
-        """The turns of all bodies (n, most, 4), filled up with the identity."""
+        """The symmetry rotations of all bodies (n, most, 4), padded with the identity."""
         out = np.zeros((len(self.turns), max(map(len, self.turns), default=1), 4))
         out[..., 0] = 1.0
         for j, turns in enumerate(self.turns):
@@ -201,8 +201,8 @@ class Shapes:
         return out
 
     def _differences(self, ones: Floats, two: Floats) -> Floats:
-        """Displacement or turn between each body of some poses (k, n, 7) and each of another,
-        modulo its own symmetry (k, n, n); infinite where one may not stand for the other."""
+        """Displacement or rotation between each body of some poses (k, n, 7) and each of another,
+        modulo its own symmetry (k, n, n); infinite where they are not interchangeable."""
         turns = product(
             np.broadcast_to(attitudes_of(two)[:, None], self._every_turn.shape), self._every_turn
         )
@@ -218,9 +218,9 @@ class Shapes:
         return np.where(kinds[:, None] == kinds, far, np.inf)
 
     def fingerprint(self, pose: Floats) -> Floats:
-        """Numbers of a shape that no motion of the whole and no exchange of modules changes: two
+        """Invariants of a shape under rigid motions of the whole and exchanges of modules: two
         shapes whose numbers differ by more than the tolerance (times the number of bodies) are
-        different ones."""
+        different."""
         if not len(pose):
             return np.zeros(1)
         r = positions_of(pose)
@@ -244,16 +244,16 @@ class Shapes:
 
     @cached_property
     def _counts(self) -> tuple[Ints, Floats]:
-        """How many turns each body has (n,), and which of `_every_turn` are among them (n, most,
-        1)."""
+        """The number of symmetry rotations of each body (n,), and which of `_every_turn` are among
+        them (n, most, 1)."""
         counts = np.array([len(mine) for mine in self.turns])
         known = np.arange(self._every_turn.shape[1]) < counts[:, None]
         return counts, known[..., None].astype(float)
 
     def _middle_from_bodies(self, arms: Floats, q: Floats) -> Floats:
-        """How far the middle of all bodies lies along some directions from each, in front of it, on
-        average over its turns; as a share, so that it changes by no more than poses do (n,
-        directions)."""
+        """The positive part of the projection of the centre of all bodies onto some directions of
+        each body, averaged over its symmetry rotations; scaled such that it changes by no more than
+        poses do (n, directions)."""
         there = rotate(q * BACK, -arms)
         counts, known = self._counts
         along = np.maximum(rotate(self._every_turn, there[:, None]) @ PROBES.T, 0.0) * known
@@ -263,7 +263,7 @@ class Shapes:
 
 
 def _assign(apart: Floats) -> tuple[float, tuple[int, ...]]:
-    """Each body to the nearest that is left; in shapes that are alike there is but one near
+    """Each body is assigned to the nearest that is left; in equal shapes only one is near
     enough."""
     apart, worst, to = apart.copy(), 0.0, []
     for row in apart:
@@ -280,10 +280,11 @@ def poses_of(r: Floats, q: Floats) -> Floats:
 
 
 def allowed_group(systems: Sequence[Multibody]) -> Group:
-    """The largest group of motions of the whole that changes nothing in any of some systems.
+    """The largest group of rigid motions under which the equations of some systems are all
+    invariant.
 
-    Bodies or joints on the ground, and forces that depend on places or directions in N, leave a
-    smaller one; turns of the whole are tried at a pose and velocities in general position."""
+    Bodies or joints attached to the ground, and forces that depend on positions or directions in N,
+    reduce it; rotations of the whole are tested at a pose and velocities in general position."""
     groups = [_group_of(system) for system in systems]
     order = get_args(Group)[1:]
     return min(groups, key=order.index)

@@ -1,4 +1,4 @@
-"""What is likely a mistake in a study that can be as it is."""
+"""Probable mistakes in a valid study."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
-"""What a pair of sensors in range may become: nothing, a lock, a hinge about an edge, or what you
-write."""
+"""Options of a pair of sensors in range: nothing, a lock, a hinge about an edge, or a user's
+option."""
 
 from __future__ import annotations
 
@@ -31,48 +31,48 @@ from quirkpy.parts.pinning import FluxPinning, Superconductor, body_pose
 from quirkpy.parts.sensor import Sensor
 from quirkpy.parts.shapes import Box
 
-#: An edge is looked for where a line from the face's centre leaves the box, no nearer than this
-#: [m].
+#: Least distance of an edge from the face's centre, along a line within the box [m].
 THIN = 1e-9
-#: How far off a magnet stands [m] as long as nobody has said where its superconductor goes cold.
+#: Distance of a magnet [m] until the cooling pose of its superconductor is known.
 MAGNET_DISTANCE = 1.0
 
 
-#: What an option costs, which does not tell it from others.
+#: The fields for costs, which do not distinguish options.
 COSTS = ("energy", "release", "power")
 
 
 class OptionTraits(NamedTuple):
-    """What a class of options declares; what it leaves out is unknown, and no run is saved by it.
+    """The traits that a class of options declares; omitted ones are unknown, and no reduction uses
+    them.
 
-    holds: the two bodies "as one", by a lock; by a "hinge", which says where it is as `Hinge` does;
-    by a joint that leaves "freedoms", and its stops, without any force; "nothing"; "unknown".
-    exchanged: what becomes of it with its two sites exchanged: the "same"; "carried", a hinge about
-    the same line; "unknown".  A "hinge", and "carried", is only what derives from `Hinge`."""
+    holds: the two bodies "as one", by a lock; by a "hinge", placed as in `Hinge`; by a joint that
+    leaves "freedoms", and its stops, without any force; "nothing"; "unknown". exchanged: the option
+    with its two sites exchanged: the "same"; "carried", a hinge about the same line; "unknown".
+    Only classes derived from `Hinge` may declare "hinge" and "carried"."""
 
     holds: Literal["nothing", "as one", "hinge", "freedoms", "unknown"] = "unknown"
     exchanged: Literal["same", "carried", "unknown"] = "unknown"
 
 
 class Option(Part):
-    """Base of what a pair may become.  Yours gives the parts that join two sites; these lie on each
-    other, axes and all, when the sensors meet exactly::
+    """Base of the options of a pair. A subclass gives the parts that join two sites; these
+    coincide, with their axes, when the sensors meet exactly::
 
         class Ball(qp.Option):
             def parts(self, name, one, two):
                 return (qp.Spherical(name, one, two),)
 
-    joins: whether the pair is held together.  traits: what reductions may take for granted, an
-    `OptionTraits`; nothing, unless your class declares it.
+    joins: whether the pair is held together. traits: an `OptionTraits` for reductions; unknown,
+    unless the class declares it.
 
-    energy, release [J]: what the spacecraft supplies for it to take hold, and to let go; power [W]:
-    with which it draws them; None: at once.  They move nothing; edges, plans and replays count
-    them."""
+    energy, release [J]: the energy supplied by the spacecraft to lock, and to release; power [W]:
+    the power of that supply; None: at once. These do not affect the motion; edges, plans and
+    replays include them."""
 
     unknown_traits: ClassVar[OptionTraits] = OptionTraits()
 
     joins = True
-    #: Whether it takes hold anew with every choice, also where it has held the pair before.
+    #: Whether the parts are made anew with every choice, also if the pair was held before.
     renewed = False
 
     energy: float = checked(not_negative, default=0.0, kw_only=True)
@@ -81,12 +81,12 @@ class Option(Part):
 
     @property
     def traits(self) -> OptionTraits:
-        """What is known of the option beforehand, for reductions."""
+        """The traits of the option, for reductions."""
         return self.unknown_traits
 
     @property
     def costs(self) -> tuple[float, float, float | None]:
-        """Energy of taking hold and of letting go [J], and the power that it draws [W]."""
+        """Energy of locking and of releasing [J], and the power of its supply [W]."""
         return self.energy, self.release, self.power
 
     @abstractmethod
@@ -94,13 +94,12 @@ class Option(Part):
         """The parts that join the pair, the joint first."""
 
     def hold(self, parts: tuple[Part, ...], state: Any) -> tuple[Part, ...]:
-        """The parts as they take hold at a state, where they remember it; unchanged where they
-        do not."""
+        """The parts as they become active at a state, if they depend on it; otherwise unchanged."""
         return parts
 
     @property
     def label(self) -> str:
-        """A short word for it, which tells it from the other options of a pair."""
+        """A short name, which distinguishes it from the other options of a pair."""
         held = fields_of(self).items()
         told = {name: value for name, value in held if value is not None and name not in COSTS}
         fields = [f"{name}={value}" for name, value in told.items()]
@@ -108,7 +107,7 @@ class Option(Part):
 
 
 class Free(Option):
-    """Nothing holds the pair."""
+    """The pair is not held."""
 
     joins = False
     traits = OptionTraits(holds="nothing", exchanged="same")
@@ -118,19 +117,19 @@ class Free(Option):
 
 
 class Lock(Option):
-    """The two faces are held together, as one body: where they meet exactly, or, with `as_found`
-    (`Lock.here()`), as they stand when they take hold within reach of each other."""
+    """The two faces are held together, as one body: in the exact meeting pose or, with `as_found`
+    (`Lock.here()`), in the relative pose when they lock within reach of each other."""
 
     as_found: bool = checked(flag, default=False, kw_only=True)
 
     @classmethod
     def here(cls, **costs: Any) -> Lock:
-        """The lock that holds the two as it finds them; costs: energy=, release=, power=."""
+        """The lock that holds the relative pose found; costs: energy=, release=, power=."""
         return cls(as_found=True, **costs)
 
     @property
     def traits(self) -> OptionTraits:
-        """Known, where faces meet exactly."""
+        """Known for locks in the exact meeting pose."""
         if self.as_found:
             return OptionTraits()
         return OptionTraits(holds="as one", exchanged="same")
@@ -158,13 +157,13 @@ def _edge(value: Any) -> Any:
 
 
 class Hinge(Option):
-    """The faces open about an edge that both share; closed, they press on each other as a stop
-    does.
+    """The faces open about an edge that both share; when closed, they press on each other like a
+    stop.
 
-    edge: of the first body's box, around the face of its sensor: 1 and 2 run along the x axis of
-    the site, on its +y and its -y side, 3 and 4 along y, on its +x and -x side.  Or at [m] and
-    axis, both in the axes of the first site: a positive angle opens.  opens [rad]: how far, at
-    most, and no more than a turn; of two boxes about an edge, half a turn."""
+    edge: of the first body's box, around the face of its sensor: 1 and 2 are parallel to the x axis
+    of the site, on its +y and its -y side, 3 and 4 to y, on its +x and -x side. Or at [m] and axis,
+    both in the axes of the first site: a positive angle opens. opens [rad]: the largest angle, at
+    most a turn; for two boxes about an edge, half a turn."""
 
     traits = OptionTraits(holds="hinge", exchanged="carried")
 
@@ -194,7 +193,7 @@ class Hinge(Option):
         return hinge, JointStop(f"{name} faces", hinge, lower=0.0, upper=most)
 
     def placed(self, one: Site) -> tuple[Any, Any, float | None]:
-        """Point and axis in the axes of the first site, and how far the hinge opens."""
+        """Point and axis in the axes of the first site, and the largest angle of the hinge."""
         if self.edge is None:
             return self.at, unit(self.axis), self.opens
         shape = one.body.shape
@@ -210,7 +209,7 @@ class Hinge(Option):
         return e, unit(cross((0.0, 0.0, 1.0), e)), math.pi if self.opens is None else self.opens
 
     def _to_the_edge(self, one: Site, shape: Box, way: Any) -> float:
-        """How far the face goes on from the site along a direction in body axes [m]."""
+        """The extent of the face from the site along a direction in body axes [m]."""
         distances = [
             (math.copysign(0.5 * size, w) - x) / w
             for size, x, w in zip(shape.size, one.at, way)
@@ -226,18 +225,18 @@ class Hinge(Option):
 
 
 def hinge_of(option: Option) -> Hinge | None:
-    """An option as a hinge, where it is declared to hold as one."""
+    """An option as a hinge, if its traits say that it holds as one."""
     return option if isinstance(option, Hinge) and option.traits.holds == "hinge" else None
 
 
 class Pin(Option):
-    """A superconductor at the first site goes cold where the pair stands, and pins magnets of the
-    second body without contact: a flux pin, frozen anew with every choice.
+    """A superconductor at the first site is cooled in the present pose of the pair, and pins
+    magnets of the second body without contact: a flux pin, frozen anew with every choice.
 
-    One magnet stands in the middle, its moment [A m2] along z of the second site: the pin is a
-    hinge about that axis, which spins freely.  ring [m]: four more around it, at this distance
-    along x and y, hold that too.  damping: of each motion, as a share of critical; spin [N m
-    s/rad]: of spinning.  Both are guesses where nothing was measured."""
+    One magnet is in the middle, its moment [A m2] along z of the second site: the pin is a hinge
+    about that axis, with free rotation. ring [m]: four more around it, at this distance along x and
+    y, hold that rotation too. damping: of each motion, as a share of critical; spin [N m s/rad]: of
+    rotation. Both are estimates without measurements."""
 
     renewed = True
 
@@ -275,7 +274,7 @@ class Pin(Option):
 
 
 def site_on(name: str, body: Body, other: Site, state: Any) -> Site:
-    """The site of a body that lies on one of another, at a state."""
+    """The site of a body that coincides with one of another, at a state."""
     (r, axes), (there, turned) = (body_pose(some, state) for some in (body, other.body))
     point, frame = there + turned @ np.asarray(other.at), axes.T @ turned @ other.axes
     return body.site(name, axes.T @ (point - r), z=frame[:, 2], x=frame[:, 0])
@@ -291,12 +290,12 @@ def shift_frame(site: Site, name: str, at: Any, axis: Any) -> Site:
 
 
 def mating_frame(sensor: Sensor, roll: float) -> Site:
-    """The frame on a sensor's body that lies on the other sensor's site when the two meet: z
-    reversed, x turned back by the roll [rad] of this one's x axis about the other's z."""
+    """The frame on a sensor's body that coincides with the other sensor's site when the two meet: z
+    reversed, x rotated back by the roll [rad] of this one's x axis about the other's z."""
     site = sensor.site
     axes = site.axes9
     c, s = math.cos(roll), math.sin(roll)
-    # in its own axes: z' = -z; about z' a turn by -roll carries x to x'
+    # in its own axes: z' = -z; a rotation about z' by -roll maps x to x'
     return Site(
         site.body,
         f"{site.name} mated",

@@ -1,4 +1,4 @@
-"""The largest speed, turning and load of a run, located between its rows."""
+"""The largest speed, angular velocity and load of a run, located between its rows."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from quirkpy.motion.trajectory import Trajectory
 Limited: TypeAlias = Literal["speed", "turning", "load"]
 
 
-#: What exceeds a limit by as much as another to this share does so with it: which is the larger is
+#: Two values that exceed a limit and differ by less than this share count as equal: their order is
 #: rounding.
 TIED = 1e-6
 
@@ -28,7 +28,7 @@ def lengths_of(vectors: Floats) -> Floats:
 
 
 def rates(states: Floats, what: Limited) -> Floats:
-    """Speeds [m/s] or rates of turning [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
+    """Speeds [m/s] or angular velocities [rad/s] of all bodies in states (k, n, STATE_WIDTH) (k,
     n)."""
     vectors = velocities_of(states) if what == "speed" else spins_of(states)
     return np.asarray(np.linalg.norm(vectors, axis=-1))
@@ -52,7 +52,7 @@ def loads_on_joints(run: Trajectory, t: float) -> dict[str, tuple[float, float]]
 
 
 def loads(run: Trajectory, t: float) -> JointLoads:
-    """What all joints carry at one time of a run."""
+    """The loads of all joints at one time of a run."""
     found = loads_on_joints(run, t)
     return JointLoads(tuple(found), np.sqrt([max(both) for both in found.values()]))
 
@@ -63,7 +63,7 @@ def heaviest(run: Trajectory, t: Floats) -> Floats:
 
 
 def peak(run: Trajectory, what: Limited) -> float:
-    """The highest speed, rate of turning or joint load of a motion, between its rows as well."""
+    """The highest speed, angular velocity or joint load of a motion, between its rows as well."""
     if what == "load":
         return peak_load(run)
     return math.sqrt(run.highest(lambda states: rates(states, what) ** 2))

@@ -1,4 +1,4 @@
-"""Safety: what a motion must not do, and where it first does it."""
+"""Safety: criteria for motions, and the first violation of each."""
 
 from __future__ import annotations
 
@@ -35,18 +35,17 @@ from quirkpy.tables.tables import IMAGE, Selection, Tables
 Extent: TypeAlias = Literal["centres", "balls"]
 
 
-#: What is said of a body in a cone; it comes first, then the body from which the cone looks.
+#: The reason for a body in a cone, followed by the body of the cone.
 ENTERS = Reason("enters")
-#: What is said of the smallest piece of several.
+#: The reason for a piece that has separated.
 APART = Reason("apart")
-#: What happens within this share of the time, or of a second, happens at once: which is the earlier
-#: is rounding.
+#: Events within this share of the time, or of a second, are simultaneous: their order is rounding.
 AT_ONCE = 1e-9
 
 
 class Violation(NamedTuple):
-    """What was violated, when [s] from the start of the run, and by which parts; what the motion
-    counts as."""
+    """What was violated, when [s] from the start of the run, and by which parts; the kind of the
+    outcome."""
 
     reason: str
     t: float
@@ -55,16 +54,15 @@ class Violation(NamedTuple):
 
 
 class SafetyTraits(NamedTuple):
-    """What a criterion declares; what it leaves out is unknown, and no run is saved where it
-    matters.
+    """The traits that a criterion declares; omitted ones are unknown, and reductions that need them
+    are not used.
 
-    sees: "motion", how bodies move, and it allows whatever stands still; "poses", where bodies are,
-    also where nothing moves; "whole", anything, joints and their loads as well.
-    invariant_under: the motions of the whole after which it says the same: "rigid" ones,
-    "translations", or "none".
-    exchanged: what it says when bodies that are alike are exchanged: the "same", of the others;
-    "carried", which only what derives from `KeepOut` is: a cone that goes with its body;
-    "unknown"."""
+    sees: "motion", it depends on motion, and allows whatever is at rest; "poses", it depends on
+    poses, also without motion; "whole", on anything, joints and their loads included.
+    invariant_under: the rigid motions that do not change its result: "rigid" ones, "translations",
+    or "none". exchanged: its result when interchangeable bodies are exchanged: the "same", with
+    exchanged names; "carried", a cone that moves with its body, only for classes derived from
+    `KeepOut`; "unknown"."""
 
     sees: Literal["motion", "poses", "whole"] = "whole"
     invariant_under: Literal["none", "translations", "rigid"] = "none"
@@ -74,7 +72,7 @@ class SafetyTraits(NamedTuple):
 class Safety(Part):
     """Base of all criteria.
 
-    Yours says where in a motion it is first violated, or None::
+    A subclass gives the first violation in a motion, or None::
 
         class StayLow(qp.Safety):
             height: float
@@ -82,14 +80,13 @@ class Safety(Part):
                 high = run["arm"].position[:, 2] > self.height
                 return qp.Violation("too high", run.t[high][0], ("arm",)) if high.any() else None
 
-    traits: what reductions may take for granted, a `SafetyTraits`; nothing, unless your class
-    declares it."""
+    traits: a `SafetyTraits` for reductions; unknown, unless the class declares it."""
 
     unknown_traits: ClassVar[SafetyTraits] = SafetyTraits()
 
     @property
     def traits(self) -> SafetyTraits:
-        """What is known of the criterion beforehand, for reductions."""
+        """The traits of the criterion, for reductions."""
         return self.unknown_traits
 
     @abstractmethod
@@ -97,17 +94,17 @@ class Safety(Part):
         """The first violation along a motion, if there is one."""
 
     def before(self, system: System) -> Violation | None:
-        """What forbids a motion before anything moves, so that no run is needed; None by
+        """A reason to forbid a motion before it begins, so that no run is needed; None by
         default."""
         return None
 
 
 class StayTogether(Safety):
-    """No part of the spacecraft comes apart from the rest: what neither joints nor cold flux pins
-    hold together, with all fixed bodies as one.  apart [m]: how far mass centres of any two pieces
-    may part from where they were, if pieces are allowed at all; one with fixed bodies stands
-    still.  Named is the smaller one, or both where they are as large, of all that part so far at
-    once."""
+    """No part of the spacecraft separates from the rest: pieces are connected by joints and cold
+    flux pins, with all fixed bodies as one. apart [m]: the largest change of the distance of mass
+    centres of any two pieces, if pieces are allowed at all; a piece with fixed bodies does not
+    move. The violation names the smaller piece, or both if they have equal size, of all that
+    separate at once."""
 
     traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
 
@@ -132,7 +129,7 @@ class StayTogether(Safety):
         )
 
         def separations(states: Floats) -> Floats:
-            """How far each two pieces have parted from where they were (k, pairs)."""
+            """The separation of each two pieces since the start (k, pairs)."""
             centres = weights @ (
                 positions_of(states) - positions_of(bodies_of(run.course.states))[0]
             )
@@ -152,14 +149,14 @@ class StayTogether(Safety):
 def _loose_bodies(
     pieces: Sequence[tuple[str, ...]], both: Iterable[tuple[tuple[str, ...], tuple[str, ...]]]
 ) -> tuple[str, ...]:
-    """Bodies of the smaller of two pieces that have parted, of both where they are as large."""
+    """Bodies of the smaller of two separated pieces, of both if they have equal size."""
     named = {body for one, two in both for body in (*two, *(one if _as_large(one, two) else ()))}
     return tuple(name for piece in pieces for name in piece if name in named)
 
 
 def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
-    """What each body counts in the mass centre of each piece; in that of one with fixed bodies
-    nothing does, for it stands still (pieces, bodies)."""
+    """The weight of each body in the mass centre of each piece; zero for a piece with fixed bodies,
+    which does not move (pieces, bodies)."""
     mass, names = system.tables.body_mass, system.bodies
     rows = [
         [m if name in piece and "ground" not in piece else 0.0 for m, name in zip(mass, names)]
@@ -172,33 +169,32 @@ def weights_of(system: System, pieces: Sequence[Sequence[str]]) -> Floats:
 
 
 def _as_large(one: Sequence[str], two: Sequence[str]) -> bool:
-    """Whether neither of two pieces, the larger first, is the loose one."""
+    """Whether two pieces, the larger first, have equal size, so that both count as separated."""
     return len(one) == len(two) and "ground" not in one
 
 
 def forbids_parting(rule: Safety) -> bool:
-    """Whether a criterion forbids that bodies come apart, before anything moves, and nothing else
-    then: a `StayTogether` that allows no pieces.  One with a `before` of its own must be asked."""
+    """Whether a criterion forbids separation before any motion, and nothing else then: a
+    `StayTogether` that allows no pieces. One with a `before` of its own must be called."""
     own = type(rule).before is StayTogether.before
     return own and isinstance(rule, StayTogether) and rule.apart is None
 
 
 class NoCollision(Safety):
-    """Bodies do not run into each other: what has a shape keeps a distance [m], zero by default,
-    from all else.
+    """Bodies do not collide: bodies with a shape keep a distance [m], zero by default, from all
+    others.
 
-    Partners of a joint may touch, and faces that lie on each other at the start or at the end,
-    where sensors have met and locked: see `clearances`.  Where bodies run into each other all the
-    same, the motion
+    Partners of a joint may touch, and so may faces in contact at the start or at the end, where
+    sensors have met and locked: see `clearances`. Where bodies collide nevertheless, the motion
 
-    - is blocked, if they have touched from the start: a face, or a corner, presses on what lies in
-      its way.  Rejected.
+    - is blocked, if they have touched from the start: a face, or a corner, presses on an obstacle.
+      Rejected.
     - jams, if they come to touch on the way and no sensors meet that would lock them: a corner has
       met a face or a corner, and so it would stay, in no shape that anything holds.  An outcome of
       its own: "jammed".
 
-    What touches in passing, tangentially, overlaps nothing and goes on.  Bodies that come nearer
-    than a margin without touching are rejected."""
+    Bodies that touch in passing, tangentially, do not overlap, and the motion continues. Bodies
+    that come nearer than a margin without touching are rejected."""
 
     traits = SafetyTraits(sees="motion", invariant_under="rigid", exchanged="same")
 
@@ -208,12 +204,12 @@ class NoCollision(Safety):
         return self.judged(run, self.passed(run))
 
     def passed(self, run: Trajectory, play: float = 0.0) -> Clearances:
-        """How all bodies pass each other; play [m]: by which bodies may overlap that only joints
-        hold apart."""
+        """The clearances of all bodies; play [m]: allowed overlap of bodies that only joints keep
+        apart."""
         return clearances(run, margin=self.margin, play=play)
 
     def judged(self, run: Trajectory, found: Clearances) -> Violation | None:
-        """What the first collision, if there is one, counts as."""
+        """The violation for the first collision, if there is one."""
         if found.first is None:
             return None
         t, one, two, _, lie = found.first
@@ -261,7 +257,7 @@ class Limit(Safety):
         return Violation(Reason(self.what, (), [self.value]), t - float(run.t[0]), which)
 
     def _is_far_below(self, run: Trajectory) -> bool:
-        """Whether accelerations, taken twice, could not carry anything to the limit within any
+        """Whether upper bounds from accelerations exclude that the limit is reached within any
         step."""
         return bool(
             fastest(run.course, run.system.clusters)[0 if self.what == "speed" else 1] < self.value
@@ -270,9 +266,8 @@ class Limit(Safety):
 
 class KeepOut(Safety):
     """A cone that stays clear: no other body comes within `half_angle` [rad] of the z axis of a
-    site, nearer than `length` [m].  Beyond a right angle it is all of a ball but the cone that
-    opens the other way.  of: "centres", mass centres count alone; or "balls", so does what lies
-    around them, as far as the shape of a body reaches."""
+    site, nearer than `length` [m]. Beyond a right angle it is a ball without the opposite cone. of:
+    "centres", only mass centres count; or "balls", bodies count with their bounding spheres."""
 
     site: Site = checked(instance(Site))
     half_angle: float = checked(angle_up_to(math.pi, "pi"))
@@ -289,14 +284,14 @@ class KeepOut(Safety):
         others = [k for k, body in enumerate(bodies) if body != name]
         fixed = [
             body for body in t.fixed if name in bodies and body != GROUND
-        ]  # what stands still may come in sight
+        ]  # fixed bodies may enter as well
         names = [*(bodies[k] for k in others), *(body.name for body in fixed)]
         places = np.array([body.position for body in fixed]).reshape(-1, 3)
         reach = self._reach(t, names)
 
         def from_tip(states: Floats) -> tuple[Floats, Floats]:
-            """Every other body from the tip of the cone (k, others, 3), and the axis of that (k, 1,
-            3)."""
+            """The position of every other body relative to the tip of the cone (k, others, 3), and
+            the axis of the cone (k, 1, 3)."""
             at = np.concatenate(
                 [positions_of(states)[:, others], np.tile(places, (len(states), 1, 1))], axis=1
             )
@@ -304,14 +299,15 @@ class KeepOut(Safety):
             return at - placed[:, None, :3], placed[:, None, 3:]
 
         def margins(states: Floats) -> Floats:
-            """How far outside of the cone each other body is: below zero inside (k, others)."""
+            """The distance of each other body from the cone, negative inside (k, others)."""
             d, z = from_tip(states)
             along = np.einsum("koi,kzi->ko", d, z)
             across = lengths_of(d - along[..., None] * z)
             return outside_cone(along, across, self.half_angle, self.length) - reach
 
         def rate(states: Floats) -> Floats:
-            """How fast any other body moves at most, seen from that of the cone [m/s] (k,)."""
+            """Upper bound of the speed of any other body relative to that of the cone [m/s]
+            (k,)."""
             d, _ = from_tip(states)
             v, turning = self._moving(states, bodies)
             moving = velocities_of(states)[:, others] - v
@@ -333,7 +329,7 @@ class KeepOut(Safety):
         return Violation(ENTERS, first - float(run.t[0]), (inside, name))
 
     def _reach(self, t: Tables, names: Sequence[str]) -> Floats:
-        """How far from its mass centre what counts of each body reaches [m] (n,)."""
+        """The radius of each body around its mass centre for this criterion [m] (n,)."""
         known, solids = solids_of(t) if self.of == "balls" else ((), None)
         far = (
             {}
@@ -351,7 +347,7 @@ class KeepOut(Safety):
         return np.concatenate([at[:, POSITION:VELOCITY], z], axis=1)
 
     def _moving(self, states: Floats, bodies: list[str]) -> tuple[Floats, Floats]:
-        """Velocity of the body of the cone in N (k, 1, 3), and how fast it turns (k, 1)."""
+        """Velocity of the body of the cone in N (k, 1, 3), and its angular velocity (k, 1)."""
         if self.site.body.name not in bodies:  # fixed
             return np.zeros((len(states), 1, 3)), np.zeros((len(states), 1))
         own = states[:, [bodies.index(self.site.body.name)]]
@@ -359,13 +355,13 @@ class KeepOut(Safety):
 
 
 def cone_of(rule: Safety) -> KeepOut | None:
-    """A criterion as a cone, where it is declared to go with its body as one."""
+    """A criterion as a cone, if its traits say that it moves with its body."""
     return rule if isinstance(rule, KeepOut) and rule.traits.exchanged == "carried" else None
 
 
 def outside_cone(along: Floats, across: Floats, half_angle: float, length: float) -> Floats:
-    """How far points, so far from its tip along the axis and across [m], are from a cone that ends
-    at a length [m] from its tip; below zero inside: how deep."""
+    """The distance of points, with coordinates along the axis and across it [m], from a cone of a
+    given length; negative inside: the depth."""
     c, s = math.cos(half_angle), math.sin(half_angle)
     nearest = np.minimum(
         np.maximum(along * c + across * s, 0.0), length
@@ -373,7 +369,7 @@ def outside_cone(along: Floats, across: Floats, half_angle: float, length: float
     x, y = along - nearest * c, across - nearest * s
     aside = np.sqrt(x * x + y * y) if half_angle < math.pi else np.inf  # a whole ball has no side
     beyond = np.sqrt(along * along + across * across) - length
-    within = along * s - across * c >= 0.0  # the sine of what is left of the half angle
+    within = along * s - across * c >= 0.0  # the sine of the angle to the side
     return np.asarray(np.where(within, np.maximum(beyond, -aside), aside))
 
 
@@ -383,10 +379,11 @@ def find_first_below(
     margin: Callable[[Floats], Floats],
     rate: Callable[[Floats], Floats] | None = None,
 ) -> float | None:
-    """When a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below zero [s];
-    None: never.
+    """The time at which a margin, a function of states (k, nb, STATE_WIDTH) -> (k,), is first below
+    zero [s]; None: never.
 
-    rate: how fast it may change, where that is known.
+    rate: a bound of its rate, if known.
+
     """
     t = run.between.first(margin, rate)
     return (
@@ -397,8 +394,8 @@ def find_first_below(
 
 
 def pieces_of(system: System) -> list[tuple[str, ...]]:
-    """Names of the bodies that active joints and cold flux pins hold together, piece by piece: what
-    stands on the ground first, where anything does, then the largest; fixed bodies are one."""
+    """Names of the bodies that active joints and cold flux pins hold together, piece by piece: the
+    piece attached to the ground first, if any, then the largest; fixed bodies are one."""
     return system.selection.once(_pieces_of)
 
 
@@ -430,7 +427,7 @@ def _pieces_of(selection: Selection) -> list[tuple[str, ...]]:
 
 
 def sort_by_size(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
-    """What stands on the ground, then the largest; empty ones are left out."""
+    """The piece attached to the ground, then in order of size; empty ones are left out."""
     return sorted(
         (piece for piece in pieces if piece),
         key=lambda piece: ("ground" not in piece, -len(piece), piece),
@@ -438,21 +435,21 @@ def sort_by_size(pieces: Iterable[tuple[str, ...]]) -> list[tuple[str, ...]]:
 
 
 def smallest(pieces: Sequence[tuple[str, ...]]) -> tuple[str, ...]:
-    """Of several pieces the one that is loose: not the first, and the least of the others."""
+    """The loose one of several pieces: not the first, and the smallest of the others."""
     return min(pieces[1:], key=len)
 
 
 class Judged(NamedTuple):
-    """The earliest of what is violated along a motion, if anything is; the least distance of bodies
-    that move past each other [m], where that was asked for."""
+    """The earliest violation along a motion, if there is any; the least distance of bodies that
+    move past each other [m], if it was computed."""
 
     violation: Violation | None
     clearance: float | None
 
 
 def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Judged:
-    """All criteria along a motion; what a cone says comes last, where two are violated at once.
-    play [m]: of joints, by which bodies may overlap."""
+    """All criteria along a motion; of simultaneous violations that of a cone comes last. play [m]:
+    of joints, an allowed overlap of bodies."""
     violations, least = [], []
     for criterion in sorted(criteria, key=lambda criterion: isinstance(criterion, KeepOut)):
         if isinstance(criterion, NoCollision):
@@ -468,13 +465,13 @@ def judge(criteria: Sequence[Safety], run: Trajectory, play: float = 0.0) -> Jud
 
 
 def is_simultaneous(one: float, two: float) -> bool:
-    """Whether the second of two times [s] is no later than the first, but for rounding."""
+    """Whether the second of two times [s] is no later than the first, up to rounding."""
     return two - one <= AT_ONCE * max(1.0, abs(one))
 
 
 def least_of(run: Trajectory, found: Clearances) -> float | None:
-    """The least distance of bodies that move past each other: that no joint holds together, nor
-    locks as one, and that touch neither at the start nor at the end."""
+    """The least distance of bodies that move past each other: not connected by a joint, nor locked
+    as one, and touching neither at the start nor at the end."""
     merger, names = run.system.clusters.merger, run.system.bodies
     of = {name: name if merger is None else int(merger.cluster[k]) for k, name in enumerate(names)}
     past = [

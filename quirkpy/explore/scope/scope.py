@@ -1,4 +1,4 @@
-"""`Scope`: a spacecraft with choices, and all that decides what becomes of them."""
+"""`Scope`: a spacecraft with its choices, and the rules for their outcomes."""
 
 from __future__ import annotations
 
@@ -37,8 +37,7 @@ Made = TypeVar("Made", bound="Scope")
 
 
 class Scope:
-    """What is explored and what decides what becomes of it: all of a `Study` but the exploration
-    itself."""
+    """The definition of an exploration: all of a `Study` but the exploration itself."""
 
     def __init__(
         self,
@@ -78,7 +77,7 @@ class Scope:
         self._check()
 
     def _check(self) -> None:
-        """Refuse what cannot be explored, where it was written."""
+        """Refuse invalid studies when they are constructed."""
         for field, kind in (("system", Multibody), ("settle", SettleRule), ("same", SameShape)):
             if not isinstance(getattr(self, field), kind):
                 raise PartError(
@@ -103,7 +102,7 @@ class Scope:
         self._check_options()
 
     def _check_options(self) -> None:
-        """Refuse options that are given twice or not at all, and no potential."""
+        """Refuse options that are given twice or not at all, and studies without potentials."""
         for pair, chosen in self.options.items():
             labels = [_label(f"options of {pair!r}: a label", o.label) for o in chosen]
             if not chosen or len(set(labels)) < len(labels):
@@ -155,8 +154,8 @@ class Scope:
         return tuple(out)
 
     def _may_meet(self, one: Sensor, two: Sensor) -> bool:
-        """Whether two sensors are on bodies that may move to each other, accept each other, and
-        have options."""
+        """Whether two sensors are on bodies that may move relative to each other, accept each
+        other, and have options."""
         apart = one.site.body.name != two.site.body.name and not (
             one.site.body.fixed and two.site.body.fixed
         )
@@ -173,21 +172,21 @@ class Scope:
         return self.options.get(kinds, self.options.get(kinds[::-1], ()))
 
     def options_of(self, pair: Pair) -> tuple[Option, ...]:
-        """What a pair may become."""
+        """The options of a pair."""
         return self._options_of(self.sensors[pair.one], self.sensors[pair.two])
 
     def rolls(self, pair: Pair) -> tuple[float, ...]:
-        """The turns of the second about the first [rad] at which a pair may be held."""
+        """The rotations of the second about the first [rad] at which a pair may be held."""
         roll = self._roll(pair)
         return tuple(k * roll for k in range(max(1, round(2.0 * math.pi / roll))))
 
     def _roll(self, pair: Pair) -> float:
-        """The step from one of them to the next [rad]."""
+        """The step between two of them [rad]."""
         return max(self.sensors[k].roll or 0.0 for k in pair[:2]) or QUARTER_TURNS
 
     @cached_property
     def _sensor_arrays(self) -> sight.Sensors:
-        """All sensors and pairs as numbers; limits with the rim."""
+        """All sensors and pairs as numbers; limits include the tolerance."""
         index = {name: k for k, name in enumerate(self.system.bodies)}
         sites = sites_of([sensor.site for sensor in self.sensors], index, len(index))
         pairs = np.array([pair[:2] for pair in self.pairs], dtype=np.int64).reshape(-1, 2)
@@ -201,8 +200,8 @@ class Scope:
         return sight.Sensors(sites, pairs, np.concatenate([limits, rolls], axis=1))
 
     def in_range(self, state: State, met: Iterable[int] = ()) -> list[tuple[int, int]]:
-        """Pairs within reach of each other, facing, and how they are turned: numbers of pair and
-        roll; met: pairs that an event has found in range, to within what it leaves of them."""
+        """Pairs within reach of each other, facing, and their rotations: numbers of pair and roll;
+        met: pairs that an event has found in range, up to its tolerance."""
         known, out = (
             np.zeros(len(self.pairs), dtype=bool),
             np.zeros((len(self.pairs), 2), dtype=np.int64),
@@ -214,14 +213,13 @@ class Scope:
 
     # --- choices ----------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:
-        """Pairs about which there is a choice at a node: those in range, and those that a joint
-        holds open."""
+        """Pairs with a choice at a node: those in range, and those that a joint holds open."""
         return self._open(node)[1]
 
     def _open(self, node: Any) -> tuple[set[int], list[tuple[int, int]]]:
-        """Pairs in range at a node, and all open ones; the last answer is kept, for choices come
-        node by node."""
-        last = self._last  # once: other threads ask about other nodes
+        """Pairs in range at a node, and all open ones; the last result is cached, since choices are
+        enumerated node by node."""
+        last = self._last  # read once: other threads may use other nodes
         if last is None or last[0] is not node:
             near = self.in_range(node.state)
             known = {pair for pair, _ in near}
@@ -243,14 +241,12 @@ class Scope:
         ]
         every = zip(self._allowed(pairs, sets), itertools.product(*joints), strict=True)
         allowed = [held for may, held in every if may]
-        for (
-            potential
-        ) in self.potentials:  # what is held is said once, however many potentials there are
+        for potential in self.potentials:  # one string, however many potentials there are
             for held in allowed:
                 yield Choice(held, potential)
 
     def sets(self, node: Any) -> list[list[str]]:
-        """What each open pair may become, by label."""
+        """The options of each open pair, by label."""
         near, pairs = self._open(node)
         held = {link.pair: link.option for link in node.links}
         sets = []
@@ -263,7 +259,7 @@ class Scope:
         return sets
 
     def allows(self, pairs: Sequence[tuple[int, int]], labels: Sequence[str]) -> bool:
-        """Whether the rules of the study let a selection be tried."""
+        """Whether the rules of the study allow a selection."""
         if not self.choosing:
             return True
         chosen = [
@@ -275,7 +271,7 @@ class Scope:
     def _allowed(
         self, pairs: Sequence[tuple[int, int]], sets: Sequence[Sequence[str]]
     ) -> Iterator[bool]:
-        """Of every selection from these sets, in order, whether the rules let it be tried."""
+        """For every selection from these sets, in order, whether the rules allow it."""
         if not self.choosing:
             return (True for _ in itertools.product(*sets))
         each = [
@@ -299,7 +295,7 @@ class Scope:
         ))  # fmt: skip
 
     def count(self, node: Any) -> int:
-        """How many selections there are at a node."""
+        """The number of selections at a node."""
         pairs, sets = self.open_pairs(node), self.sets(node)
         if self.choosing:
             ways = sum(self._allowed(pairs, sets))
@@ -308,12 +304,12 @@ class Scope:
         return ways * len(self.potentials)
 
     def option(self, pair: Pair, label: str) -> Option:
-        """The option of a pair that has a label."""
+        """The option of a pair with a given label."""
         return self._labelled[pair[:2]][label]
 
     @cached_property
     def _labelled(self) -> dict[tuple[int, ...], dict[str, Option]]:
-        """The options of each pair of sensors by label; those of one kind are made once."""
+        """The options of each pair of sensors by label; made once for each combination of kinds."""
         return {pair[:2]: self._labels_of(pair) for pair in self.pairs}
 
     def _labels_of(self, pair: Pair) -> dict[str, Option]:
@@ -325,7 +321,7 @@ class Scope:
 
     # --- parts of a run ---------------------------------------------------------------------------
     def joint_parts(self, pair: int, roll: int, option: Option) -> tuple[Part, ...]:
-        """What joins a pair, named after it."""
+        """The parts that join a pair, named after it."""
         return self.remember(
             ("joint", pair, roll, option.label), lambda: self._joint_parts(pair, roll, option)
         )
@@ -337,7 +333,7 @@ class Scope:
         return option.parts(name, one.site, mating_frame(two, self.rolls(p)[roll]))
 
     def freedoms(self, pair: int, roll: int, option: Option) -> int:
-        """How many freedoms an option leaves to a pair: six where it does not hold it."""
+        """The number of freedoms that an option leaves to a pair: six where it does not hold it."""
         return freedoms_of(self.joint_parts(pair, roll, option)[0]) if option.joins else 6
 
     def ends(self, pair: int) -> tuple[str, str]:
@@ -352,7 +348,7 @@ class Scope:
         return [(names[pair.one], names[pair.two]) for pair in self.pairs]
 
     def remember(self, key: Any, make: Callable[[], Any]) -> Any:
-        """What depends on the study alone is made once."""
+        """A value that depends on the study alone, computed once."""
         if key not in self._cache:
             self._cache[key] = make()
         return self._cache[key]
@@ -363,15 +359,15 @@ class Scope:
 
     @cached_property
     def forces(self) -> dict[str, tuple[Force, ...]]:
-        """The forces of every potential, under names of their own."""
+        """The forces of every potential, with unique names."""
         return {
             name: tuple(rename(force, f"{name}: {force.name}") for force in forces)
             for name, forces in self.potentials.items()
         }
 
     def universe(self, node: Any) -> Multibody:
-        """All that may act at a node: joints of every option, forces of every potential; none of
-        them chosen."""
+        """The system of all possible parts at a node: joints of every option, forces of every
+        potential; none of them active."""
         later: list[Part] = [force for forces in self.forces.values() for force in forces]
         for pair, roll in self.open_pairs(node):
             for option in self.options_of(self.pairs[pair]):
@@ -382,7 +378,7 @@ class Scope:
 
     @cached_property
     def shapes(self) -> Shapes:
-        """When two poses are one shape."""
+        """The identity of shapes for this study."""
         systems = [
             Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()
         ]
@@ -391,8 +387,8 @@ class Scope:
     # --- identity of the study --------------------------------------------------------------------
     @cached_property
     def digest(self) -> str:
-        """A hash of all that decides the graph; the source of users' classes is part of it, what
-        plans count is not."""
+        """A hash of everything that determines the graph; the source of users' classes is part of
+        it, the costs of plans are not."""
         if self.disturbance is not None:
             return _restored(type(self), self.fields() | {"disturbance": None}).digest
         parts = parts_within([*self.system.parts, *self.fields().values()])
@@ -402,12 +398,12 @@ class Scope:
         return hashlib.sha256("\n".join([self.document(), *sources]).encode()).hexdigest()
 
     def document(self) -> str:
-        """The study as JSON text; `Study.read` reads it."""
+        """The study as JSON text, which `Study.read` reads."""
         return doors.json.to_json(self)
 
     @classmethod
     def read(cls, document: str, modules: Iterable[str] = ()) -> Self:
-        """The study that a text holds; modules: those whose own parts it may use."""
+        """The study in a text; modules: those whose own parts it may use."""
         made = doors.json.from_json(document, modules)
         if not isinstance(made, cls):
             raise PartError(f"Study.read: the text holds a {type(made).__name__}, not a study.")
@@ -417,7 +413,7 @@ class Scope:
         return _restored, (type(self), self.fields())
 
     def fields(self) -> dict[str, Any]:
-        """The arguments that the study was made of, by name."""
+        """The arguments of the study, by name."""
         return {
             "system": self.system, "sensors": self.sensors, "options": self.options,
             "choosing": self.choosing, "potentials": self.potentials, "always": self.always,
@@ -440,7 +436,7 @@ def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
 
 
 def freedoms_of(joint: Part) -> int:
-    """How many freedoms a joint leaves between its two bodies."""
+    """The number of freedoms that a joint leaves between its two bodies."""
     if not isinstance(joint, BaseJoint):
         return 6
     if joint.freedoms is not None:
@@ -451,7 +447,7 @@ def freedoms_of(joint: Part) -> int:
 
 
 def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:
-    """The members of a list, each of a kind."""
+    """The members of a list, each of a given class."""
     if isinstance(value, (str, Part)) or not isinstance(value, Iterable):
         raise PartError(f"Study: {what} is {show(value)}, but must be a list.")
     items = tuple(value)
@@ -480,7 +476,7 @@ def _kinds(value: Any) -> tuple[str, str]:
 
 
 def _label(what: str, value: Any) -> str:
-    """What something is called in choices, checked as every name is."""
+    """A name in choices, checked like every name."""
     try:
         return text(value)
     except (TypeError, ValueError) as error:
@@ -488,12 +484,12 @@ def _label(what: str, value: Any) -> str:
 
 
 def rename(force: Force, name: str) -> Force:
-    """A force as given, under another name."""
+    """A force under another name."""
     return dataclasses.replace(force, name=name)
 
 
 def _source(cls: type) -> str:
-    """The source of a class that is not ours; nothing of one that is."""
+    """The source of a user's class; empty for a class of this package."""
     if cls.__module__.split(".")[0] in ("quirkpy", "abc", "builtins"):
         return ""
     try:

@@ -1,1 +1,1 @@
-"""Models of other programs as links, and these as bodies and joints; URDF files."""
+"""Models of other programs as links, converted to bodies and joints; URDF files."""

@@ -1,8 +1,8 @@
-"""`Assembly`: the bodies and joints that links come to.
+"""`Assembly`: the bodies and joints made from links.
 
-Files of robots give no mass to some of what moves, several joints to one link, and inertia that a
-rotor adds to a coordinate.  Made of that are parts whose motion is the same, and what was done is
-told."""
+Robot files may contain moving links without mass, several joints of one link, and rotor inertia of
+a coordinate. They are converted to parts with equivalent motion, and the conversions are
+reported."""
 
 from __future__ import annotations
 
@@ -30,12 +30,13 @@ from quirkpy.parts.joints import Fixed, Planar, Prismatic, Revolute, Spherical
 from quirkpy.parts.part import PartError
 from quirkpy.system.findings import Findings
 
-#: What has no mass of its own weighs this share of what it carries, and its moments are this share
-#: of those of that mass at the size of the model [1].  Accelerations change by as much.
+#: A massless link gets this share of the mass that it carries, and moments of this share of those
+#: of that mass at the size of the model [1]. Accelerations change by about this share.
 FEATHER = 1e-13
-#: What a moment of zero is raised by, as a share of the mass at the size of the model squared [1].
+#: Increment of a zero moment, as a share of the mass times the squared size of the model [1].
 SPECK = 1e-18
-#: Moments below this share of the largest count as none [1], and negative ones beyond it as wrong.
+#: Moments below this share of the largest count as zero [1], and negative ones beyond it as an
+#: error.
 NO_MOMENT = 1e-9
 JOINTS: Mapping[str, type[PlacedJoint]] = {
     "hinge": Revolute, "slide": Prismatic, "ball": Spherical, "planar": Planar,
@@ -43,8 +44,8 @@ JOINTS: Mapping[str, type[PlacedJoint]] = {
 
 
 class Assembly:
-    """Links, parents first, as bodies and joints: `bodies`, `joints`, and `frames`, where each link
-    is found again."""
+    """Links, parents first, as bodies and joints: `bodies`, `joints`, and `frames`, the frames of
+    the links on the bodies."""
 
     def __init__(self, links: Sequence[ModelLink], findings: Findings, gravity: Floats) -> None:
         self.links, self.findings = list(links), findings
@@ -66,7 +67,7 @@ class Assembly:
     # --- masses -----------------------------------------------------------------------------------
     def _carried(self) -> dict[int, float]:
         """The mass of each link with all that it carries, by its identity; moments without mass
-        count as that which would have them at the size of the model."""
+        count as the mass that would have them at the size of the model."""
         carried = {
             id(link): link.mass or float(np.trace(link.inertia)) / self.size**2
             for link in self.links
@@ -77,7 +78,7 @@ class Assembly:
         return carried
 
     def _drop_idle_motions(self) -> None:
-        """Hold what moves without any mass: nothing says how."""
+        """Fix joints that move no mass: their motion is undetermined."""
         carried = self._carried()
         for link in self.links:
             if link.motions and not carried[id(link)] > 0.0:
@@ -90,7 +91,7 @@ class Assembly:
                 )
 
     def _merge(self) -> None:
-        """Let what is fixed to a link become part of it where one of both cannot be a body."""
+        """Merge a link with one fixed to it where one of both cannot be a body."""
         for link in reversed(self.links):
             onto = link.carrier
             if onto is None or link.motions or link.static:
@@ -115,7 +116,7 @@ class Assembly:
                 self.inside[name] = onto, link.pose.then(pose)
 
     def _part_motions(self) -> None:
-        """Give each motion a link of its own; what has no mass then gets next to none."""
+        """Give each joint motion a link of its own; a massless one then gets a very small mass."""
         carried, made = self._carried(), []
         for link in self.links:
             for motion in link.motions[:-1]:
@@ -131,7 +132,7 @@ class Assembly:
         self.links = made
 
     def _weigh(self, link: ModelLink, carried: float) -> None:
-        """Give a link without mass next to none, at the point about which it moves."""
+        """Give a massless link a very small mass, at the point about which it moves."""
         link.feather = True
         link.add(FEATHER * carried, link.motions[0].at, self._moments(FEATHER * carried))
         self.findings.tell(
@@ -145,12 +146,12 @@ class Assembly:
         return mass * self.size**2 * np.eye(3)
 
     def frame_of(self, link: ModelLink | None) -> LinkFrame:
-        """Where a link is found again; None: the world."""
+        """The frame of a link on its body; None: the world."""
         return LinkFrame(GROUND, no_pose()) if link is None else self.frames[link.name]
 
     # --- bodies -----------------------------------------------------------------------------------
     def name(self, wanted: str, other: str) -> str:
-        """A name that no part has yet: the wanted one, or with another word behind it."""
+        """A name that no part has yet: the wanted one, or with another word appended."""
         made, k = wanted, 1
         while made in self.names:
             k += 1
@@ -190,7 +191,7 @@ class Assembly:
         return Body(name, link.mass, inertia, **rest, unphysical_inertia=True)
 
     def _inertia(self, link: ModelLink) -> Floats:
-        """The moments of inertia of a link, such that a body can have them."""
+        """The moments of inertia of a link, corrected where a body cannot have them."""
         small, middle, large = np.linalg.eigvalsh(link.inertia)
         if small < -NO_MOMENT * max(large, link.mass * self.size**2):
             raise PartError(
@@ -249,8 +250,8 @@ class Assembly:
             self._add_rotor(motion, joint)
 
     def _add_rotor(self, motion: JointMotion, joint: BaseJoint) -> None:
-        """A flywheel, or a weight on a level slide, that stands on the ground and goes as the joint
-        does: what it adds to the equations is the inertia of its coordinate alone."""
+        """A flywheel, or a weight on a horizontal slider, attached to the ground and coupled to the
+        joint: it only adds inertia to the equation of its coordinate."""
         slides = motion.kind == "slide"
         start = motion.start
         mass = motion.rotor if slides else motion.rotor / self.size**2
@@ -276,13 +277,13 @@ class Assembly:
 
 
 def _is_ground(link: ModelLink) -> bool:
-    """Whether a link is the ground, as `write_urdf` writes it: an empty root of that name."""
+    """Whether a link is the ground, as written by `write_urdf`: an empty root of that name."""
     empty = link.name == GROUND.name and link.mass == 0.0 and not link.pieces
     return empty and link.carrier is None and not link.motions and not link.pose.at.any()
 
 
 def _is_body(link: ModelLink) -> bool:
-    """Whether a link has mass and moments as a body must."""
+    """Whether a link has the mass and moments that a body needs."""
     if link.static:
         return True
     return link.mass > 0.0 and bool(np.linalg.eigvalsh(link.inertia)[0] > 0.0)

@@ -1,4 +1,4 @@
-"""`Imported`: a system made of a file of others, with what was found on the way."""
+"""`Imported`: a system made from a file of another program, with findings."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from quirkpy.system.multibody import Multibody
 
 @dataclass(frozen=True, eq=False)
 class Imported:
-    """What a file of another program came to.
+    """The contents of a file of another program.
 
-    system: the `Multibody`; findings: what was not understood, left out, or read otherwise than
-    it stands there, a `Finding` (code, sentence, part) for each kind of thing; sites: frames that
-    the file names, by their names; loops: the names of joints that close loops."""
+    system: the `Multibody`; findings: what was not understood, omitted, or changed, a `Finding`
+    (code, sentence, part) for each kind; sites: named frames of the file, by their names; loops:
+    the names of joints that close loops."""
 
     system: Multibody
     findings: tuple[Finding, ...]
@@ -36,21 +36,22 @@ class Imported:
     assembly: Assembly = field(kw_only=True, repr=False)
 
     def opened(self) -> Imported:
-        """The system without the joints that close loops: a tree that `state` places at will."""
+        """The system without the joints that close loops: a tree with free coordinates for
+        `state`."""
         return replace(self, system=self.system.without(*self.loops), loops=())
 
     def report(self) -> str:
-        """What was made, and all findings, a line each."""
+        """A summary of the system, and all findings, a line each."""
         lines = [repr(self.system), *(f"[{one.code}] {one.sentence}" for one in self.findings)]
         return "\n".join(lines)
 
     @property
     def joints(self) -> Mapping[str, BaseJoint]:
-        """The joints of the tree, by the names that they have in the file."""
+        """The joints of the tree, by their names in the file."""
         return self.assembly.motions
 
     def site(self, link: str) -> Site:
-        """The frame of a link as a site of the body that it belongs to."""
+        """The frame of a link as a site of its body."""
         frame = self.assembly.frames.get(link)
         if frame is None:
             raise PartError(
@@ -61,12 +62,13 @@ class Imported:
     def state(
         self, coordinates: Mapping[str, Any] | None = None, rates: Mapping[str, Any] | None = None
     ) -> State:
-        """The state in which joints have these coordinates [rad or m] and rates, by the names that
-        they have in the file; others stay where they begin, at rest.
+        """The state with given joint coordinates [rad or m] and rates, by the names in the file;
+        other joints keep their initial coordinates, at rest.
 
-        Of a hinge or a slide a number each; of a ball an orientation, and the angular velocity
-        [rad/s] in axes of its link; of what floats position [m] and orientation, and velocity [m/s]
-        in N with angular velocity in axes of its link.  Refused where a loop would be open."""
+        For a hinge or a slider a number each; for a ball joint an orientation, and the angular
+        velocity [rad/s] in axes of its link; for a floating link position [m] and orientation, and
+        velocity [m/s] in N with angular velocity in axes of its link. An error where a loop would
+        be open."""
         values, speeds = dict(coordinates or {}), dict(rates or {})
         known = {m.name: m for link in self.assembly.links for m in link.motions}
         for given in (values, speeds):
@@ -96,8 +98,8 @@ def close_loops(
     later: Sequence[BaseJoint],
     findings: Findings,
 ) -> tuple[Multibody, tuple[str, ...]]:
-    """A system of parts and of those joints beyond their tree whose ends meet, with their names;
-    others become candidates."""
+    """A system of parts and of those further joints whose ends coincide, with their names; others
+    become candidates."""
     tree = Multibody(*parts)
     closed, open_ones = list[BaseJoint](), list(later)
     for loop in loops:
@@ -115,14 +117,14 @@ def close_loops(
 
 
 class MovingFrame(NamedTuple):
-    """A frame in N: where it is, velocity of its origin and angular velocity, both in N (3,)."""
+    """A frame in N: its pose, velocity of its origin and angular velocity, both in N (3,)."""
 
     pose: RelativePose
     v: Floats
     w: Floats
 
     def at(self, point: Floats) -> Floats:
-        """The velocity of a point of N that goes with the frame."""
+        """The velocity of a point of N fixed in the frame."""
         return np.asarray(self.v + np.cross(self.w, point - self.pose.at))
 
 
@@ -154,7 +156,7 @@ def _row_of(
 
 
 def _move(before: MovingFrame, motion: JointMotion, value: Any, speed: Any) -> MovingFrame:
-    """A frame, after a motion of its own."""
+    """A frame after the motion of its joint."""
     if motion.kind == "free":
         v, w = (np.zeros(3), np.zeros(3)) if speed is None else map(np.asarray, speed)
         pose = (
@@ -185,7 +187,7 @@ def _move(before: MovingFrame, motion: JointMotion, value: Any, speed: Any) -> M
 def _rotors_of(
     made: Assembly, values: Mapping[str, Any], speeds: Mapping[str, Any]
 ) -> Iterator[tuple[str, Any, Any, Any, Any]]:
-    """What goes with joints whose rotors have inertia."""
+    """The rotors coupled to joints."""
     axis = np.array(made.level)
     for link in made.links:
         for motion in link.motions:

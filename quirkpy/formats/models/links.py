@@ -1,5 +1,5 @@
-"""Links: the rigid pieces of a model as files of robots tell them, each with what it may do against
-the one that carries it."""
+"""Links: the rigid pieces of a model in robot files, each with its motions relative to the
+parent."""
 
 from __future__ import annotations
 
@@ -21,13 +21,14 @@ MotionKind = Literal["hinge", "slide", "ball", "planar", "free"]
 
 
 class RelativePose(NamedTuple):
-    """Where a frame is in another: turn (3, 3), its axes as columns, and origin at (3,) [m]."""
+    """The pose of a frame relative to another: rotation (3, 3), its axes as columns, and origin at
+    (3,) [m]."""
 
     turn: Floats
     at: Floats
 
     def then(self, other: RelativePose) -> RelativePose:
-        """The pose of a frame that is in this one as `other` says."""
+        """The pose of a frame that is given by `other` relative to this one."""
         return RelativePose(self.turn @ other.turn, self.point(other.at))
 
     def point(self, local: Floats) -> Floats:
@@ -41,7 +42,7 @@ class RelativePose(NamedTuple):
 
 
 def no_pose() -> RelativePose:
-    """The pose of a frame that is the outer one."""
+    """The identity pose."""
     return RelativePose(np.eye(3), np.zeros(3))
 
 
@@ -66,11 +67,11 @@ class LinkFrame(NamedTuple):
 
 @dataclass
 class JointMotion:
-    """What one joint of a link allows, in axes of the link.
+    """One motion that joints allow to a link, in axes of the link.
 
-    axis (3,): unit vector of the turn or the slide; at (3,): a point of it [m]; zero: its
-    coordinate where the link lies as the file has it; start: where the model begins; rotor: inertia
-    that a rotor adds to the coordinate [kg m2] or [kg]."""
+    axis (3,): unit vector of the rotation or translation; at (3,): a point of it [m]; zero: its
+    coordinate in the pose of the file; start: its initial coordinate; rotor: inertia added to the
+    coordinate by a rotor [kg m2] or [kg]."""
 
     name: str
     kind: MotionKind
@@ -81,8 +82,8 @@ class JointMotion:
     rotor: float = 0.0
 
     def moved(self, value: Any) -> RelativePose:
-        """Where the link comes to, in the frame where it was, by a value of the coordinate: a
-        number; of a ball a quaternion."""
+        """The pose of the link, relative to its pose before, for a value of the coordinate: a
+        number; for a ball joint a quaternion."""
         if self.kind == "slide":
             return RelativePose(np.eye(3), self.axis * (value - self.zero))
         turn = (
@@ -99,12 +100,12 @@ class JointMotion:
 
     @property
     def first_value(self) -> Any:
-        """The value with which it begins."""
+        """The initial value."""
         return self.start if self.simple else quat.IDENTITY
 
     def sites(self, carrier: LinkFrame, pose: RelativePose, link: LinkFrame) -> tuple[Site, Site]:
-        """The frame of the joint on what carries the link, where the link lies as `pose` says, and
-        on the link."""
+        """The frames of the joint on the parent of the link, for a pose of the link, and on the
+        link."""
         axes = array(axes_about(tuple(self.axis.tolist())))
         onto = self.at - self.axis * self.zero if self.kind == "slide" else self.at
         turn = rotation_about(self.axis, self.zero) if self.kind == "hinge" else np.eye(3)
@@ -115,7 +116,7 @@ class JointMotion:
 
 
 class MassPiece(NamedTuple):
-    """A solid of a link: its shape, and where that lies in the link."""
+    """A solid of a link: its shape, and its pose in the link."""
 
     pose: RelativePose
     shape: Shape
@@ -123,11 +124,11 @@ class MassPiece(NamedTuple):
 
 @dataclass
 class ModelLink:
-    """A rigid piece: where it lies in the one that carries it (None: the world), what it may do
-    there, and its mass [kg].
+    """A rigid piece: its pose relative to its parent (None: the world), the motions relative to it,
+    and its mass [kg].
 
     centre (3,) [m] and inertia (3, 3) [kg m2] about it, in its own axes; static: it never moves;
-    feather: its mass is not its own, but what the equations ask for."""
+    feather: its mass was added to make the equations regular."""
 
     name: str
     carrier: ModelLink | None
@@ -142,11 +143,11 @@ class ModelLink:
 
     @property
     def static(self) -> bool:
-        """Whether nothing lets it move."""
+        """Whether the link cannot move."""
         return not self.motions and (self.carrier is None or self.carrier.static)
 
     def add(self, mass: float, centre: Floats, inertia: Floats) -> None:
-        """More mass, with its inertia about its own centre, in axes of this link."""
+        """Add mass, with its inertia about its own centre, in axes of this link."""
         total = self.mass + mass
         middle = (self.mass * self.centre + mass * centre) / total if total else self.centre
         own = self.inertia + shifted_moments(self.mass, self.centre - middle)
@@ -154,7 +155,7 @@ class ModelLink:
         self.mass, self.centre = total, middle
 
     def absorb(self, other: ModelLink) -> None:
-        """Take over what is fixed to it: mass and solids."""
+        """Merge a link that is fixed to it: mass and solids."""
         pose = other.pose
         turned = pose.turn @ other.inertia @ pose.turn.T
         self.add(other.mass, pose.point(other.centre), turned)
@@ -162,12 +163,12 @@ class ModelLink:
 
 
 def shifted_moments(mass: float, by: Floats) -> Floats:
-    """Moments (3, 3) of a point of mass [kg] about a point so far away [m]."""
+    """Moments (3, 3) of a point mass [kg] about a point at a given distance [m]."""
     return np.asarray(mass * (by @ by * np.eye(3) - np.outer(by, by)))
 
 
 def turned_moments(turn: Floats, principal: Floats) -> Floats:
-    """The matrix of principal moments about turned axes."""
+    """The matrix of principal moments about rotated axes."""
     return np.asarray(turn @ np.diag(principal) @ turn.T)
 
 

@@ -1,4 +1,4 @@
-"""Meshes that models name: read once, closed where they are not, and only from below a folder."""
+"""Meshes of models: read once, closed where they are open, and only from below a folder."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quirkpy.system.findings import Findings
 
 #: Kinds of files that may be opened as meshes.
 MESH_ENDINGS = (".stl", ".obj", ".ply", ".off", ".dae", ".glb", ".gltf", ".msh")
-#: A mesh of more triangles stands for its hull: skins so fine cost more than they tell.
+#: A mesh of more triangles is replaced by its hull, for speed.
 MOST_TRIANGLES = 20_000
 
 
@@ -28,7 +28,7 @@ class Meshes:
         self.read: dict[Path, tuple[Floats, Ints] | None] = {}
 
     def triangles(self, base: Path, name: str, who: str) -> tuple[Floats, Ints] | None:
-        """Vertices (n, 3) in the unit of a file and triangles (m, 3); None, and told, where it
+        """Vertices (n, 3) in the unit of a file and triangles (m, 3); None, and a finding, where it
         cannot be read."""
         try:
             place = place_below(self.root, base, name, MESH_ENDINGS)
@@ -60,7 +60,7 @@ class Meshes:
         return self.solid_of(found[0] * scale, corners, who)
 
     def solid_of(self, points: Floats, corners: Ints, who: str) -> Mesh | None:
-        """Triangles as a solid: as they are where their surface is closed, else their hull."""
+        """Triangles as a solid: unchanged if their surface is closed, otherwise their hull."""
         try:
             if len(corners) <= MOST_TRIANGLES:
                 return Mesh(points, corners)
@@ -84,8 +84,8 @@ class Meshes:
 
 
 def read_msh(place: Path) -> tuple[Floats, Ints]:
-    """A mesh as MuJoCo once wrote it: four counts, vertices, normals and texture as single floats,
-    triangles as whole numbers."""
+    """A mesh in the old format of MuJoCo: four counts, vertices, normals and texture as single
+    floats, triangles as integers."""
     data = place.read_bytes()[:MOST_BYTES]
     if len(data) < 16:
         raise PartError("a file .msh ends before its counts")

@@ -1,4 +1,4 @@
-"""What acts on a single coordinate of a joint, as parts: damping, dry friction and limits."""
+"""Forces on a single coordinate of a joint, as parts: damping, dry friction and limits."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from quirkpy.parts.joint import BaseJoint
 
 
 def damp(made: Assembly, name: str, joint: BaseJoint, damping: float) -> JointDamper:
-    """Viscous damping [N m s/rad] or [N s/m] of a joint that the file calls `name`."""
+    """Viscous damping [N m s/rad] or [N s/m] of a joint with the name `name` in the file."""
     return JointDamper(made.name(f"{name} damping", "force"), joint, damping=damping)
 
 

@@ -1,4 +1,4 @@
-"""What a link looks like: its solids as the one shape of a body, and files of meshes."""
+"""The shape of a body from the solids of a link, and files of meshes."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.system.findings import Findings
 
-#: Sides of the polygons that stand for the circles of a ball.
+#: Sides of the polygons that approximate the circles of a ball.
 SIDES = 24
-#: A solid is centred on its body, and lies along its axes, where it misses them by less [m], [1].
+#: A solid is centred on its body, and aligned with its axes, to within this [m], [1].
 CENTRED_SOLID = 1e-9
 
 
 def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
-    """The shape of the body that a link becomes, about its mass centre."""
+    """The shape of the body made from a link, about its mass centre."""
     if not link.pieces:
         return None
     onto = RelativePose(np.eye(3), -link.centre)
@@ -36,7 +36,7 @@ def solid_of(link: ModelLink, findings: Findings) -> Shape | None:
 
 
 def _lone_shape(piece: MassPiece) -> Shape | None:
-    """A single solid as it is, where it is centred and lies along the axes of the body."""
+    """A single solid unchanged, if it is centred and aligned with the axes of the body."""
     turn, at = piece.pose
     if np.abs(at).max() > CENTRED_SOLID:
         return None
@@ -54,7 +54,7 @@ def _lone_shape(piece: MassPiece) -> Shape | None:
 
 
 def _join_pieces(pieces: list[MassPiece]) -> Mesh:
-    """Several solids as one surface in several pieces."""
+    """Several solids as one disconnected surface."""
     points, faces, count = [], [], 0
     for pose, shape in pieces:
         vertices, triangles = triangles_of(shape)
@@ -65,7 +65,7 @@ def _join_pieces(pieces: list[MassPiece]) -> Mesh:
 
 
 def triangles_of(shape: Shape) -> tuple[Floats, Ints]:
-    """Vertices (n, 3) [m] and triangles (m, 3) of a shape; of a ball a polyhedron within it."""
+    """Vertices (n, 3) [m] and triangles (m, 3) of a shape; for a ball an inscribed polyhedron."""
     if isinstance(shape, Sphere):
         turns = np.linspace(0.0, math.pi, SIDES // 2 + 1)
         return lathe(shape.radius * np.sin(turns[1:-1]), -shape.radius * np.cos(turns))
@@ -75,7 +75,7 @@ def triangles_of(shape: Shape) -> tuple[Floats, Ints]:
 
 def lathe(radii: Floats, heights: Floats) -> tuple[Floats, Ints]:
     """A solid of revolution about z: rings of radii (k,) [m] between two poles, heights (k + 2,)
-    [m] of the poles and the rings, rising."""
+    [m] of the poles and the rings, increasing."""
     turns = np.arange(SIDES) * (2.0 * math.pi / SIDES)
     ring = np.stack([np.cos(turns), np.sin(turns)], axis=1)
     points = [np.array([[0.0, 0.0, heights[0]]])]

@@ -1,4 +1,4 @@
-"""What of a file nobody asked for: told, so that nothing is dropped without a word."""
+"""Unread contents of a file, reported so that nothing is ignored silently."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ def words(text: str) -> frozenset[str]:
 def tell_unread(
     top: XmlElement, kinds: Mapping[str, tuple[str, frozenset[str]]], findings: Findings
 ) -> None:
-    """Tell each kind of element and of attribute that was never asked for, and how often.
+    """Report each kind of element and of attribute that was never read, and how often.
 
-    kinds: code -> what is so of some tags and attributes, which one sentence tells together."""
+    kinds: code -> a statement about some tags and attributes, combined in one sentence."""
     counts: dict[tuple[str, str, str], int] = {}
     for one in _unread(top):
         counts[one] = counts.get(one, 0) + 1
@@ -43,7 +43,7 @@ def _code_of(name: str, tag: str, kinds: Mapping[str, tuple[str, frozenset[str]]
 
 
 def _unread(element: XmlElement) -> Iterator[tuple[str, str, str]]:
-    """Name and tag of all that was not asked for, and words for it."""
+    """Name, tag and a description of everything that was not read."""
     for name in element.attributes:
         if name not in element.asked and not name.startswith("xmlns"):
             yield name, element.tag, f"{name} of <{element.tag}>"

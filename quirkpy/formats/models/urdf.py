@@ -1,7 +1,7 @@
-"""`read_urdf` and `write_urdf`: robots as URDF files tell them.
+"""`read_urdf` and `write_urdf`: robots in URDF files.
 
-A URDF is a tree of links, each with a joint to its parent.  Nothing of a file is dropped without a
-word: what is not read is told in `Imported.findings`."""
+A URDF is a tree of links, each with a joint to its parent. Nothing is ignored silently: unread
+contents are listed in `Imported.findings`."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from quirkpy.parts.part import Part
 from quirkpy.parts.shapes import Box, Cylinder, Sphere
 from quirkpy.system.findings import Findings
 
-#: What else may stand in a URDF, by the codes under which it is told.
+#: Other contents of a URDF, by the codes of their findings.
 UNREAD = {
     "looks": (
         "What only looks is not read",
@@ -48,7 +48,7 @@ UNREAD = {
     "contact": ("Contact is not modelled", words("contact collision")),
     "others": ("What is meant for another program is not read", words("gazebo sensor")),
 }
-#: Limits so far away are none [m] or [rad].
+#: Limits beyond this count as none [m] or [rad].
 LIMITLESS = 1e9
 KINDS = {
     "revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball",
@@ -60,14 +60,14 @@ def read_urdf(
     path: FilePath, *, free: bool = False, gravity: Sequence[float] | None = None,
     shapes: bool = True, root: FilePath | None = None,
 ) -> Imported:  # fmt: skip
-    """The robot of a URDF file as a system, and what was found on the way.
+    """The robot of a URDF file as a system, with findings.
 
     Links become bodies in their own axes, joints keep their names and zeros: revolute, continuous,
     prismatic, planar, spherical, fixed and floating ones; mimics become gears, limits stops,
-    damping and friction forces.  free: the first link floats (by itself it stands on the ground).
-    gravity [m/s2]: a URDF says nothing of it; without it there is none.  shapes: whether solids are
-    read, of collisions where a link has some.  root: the folder below which meshes are read (by
-    itself the package of the file, or the folder above its own)."""
+    damping and friction forces. free: the first link floats (by default it is attached to the
+    ground). gravity [m/s2]: a URDF does not contain it; without it there is none. shapes: whether
+    solids are read, of collisions where a link has some. root: the folder below which meshes are
+    read (by default the package of the file, or the folder above its own)."""
     top = read_elements(path, "read_urdf")
     if top.tag != "robot":
         raise top.refuse(f"a URDF begins with <robot>, not with <{top.tag}>.")
@@ -77,7 +77,7 @@ def read_urdf(
 
 
 class _Robot:
-    """One file while it is read."""
+    """One file during reading."""
 
     def __init__(
         self, top: XmlElement, free: bool, gravity: Any, shapes: bool, root: FilePath | None
@@ -99,7 +99,7 @@ class _Robot:
         return packages[0] if packages else self.folder.parent
 
     def imported(self) -> Imported:
-        """The whole of it."""
+        """The complete result."""
         for element in self.top.all("link"):
             self._add_link(element)
         for element in self.top.all("joint"):
@@ -181,7 +181,7 @@ class _Robot:
             link.pieces.append(MassPiece(pose, mesh))
 
     def _place(self, name: str) -> tuple[Path, str]:
-        """The folder from which a file is seen, and its name there."""
+        """The folder to which a file is relative, and its name there."""
         for scheme in ("package://", "model://"):
             if name.startswith(scheme):
                 package, _, rest = name.removeprefix(scheme).partition("/")
@@ -234,7 +234,7 @@ class _Robot:
                 )
 
     def _start_mimics(self) -> None:
-        """Let what goes with another joint begin where that puts it."""
+        """Set the initial coordinates of mimics according to their joints."""
         starts = {motion.name: motion for link in self.links.values() for motion in link.motions}
         for name, element in self.joints.items():
             mimic = next((child for child in element.children if child.tag == "mimic"), None)
@@ -285,7 +285,7 @@ class _Robot:
         return lower, upper
 
     def _in_order(self) -> list[ModelLink]:
-        """All links, parents before children; refused where they run in a ring."""
+        """All links, parents before children; an error where they form a cycle."""
         order: list[ModelLink] = [link for link in self.links.values() if link.carrier is None]
         if not self.links:
             raise self.top.refuse("it has no link; a robot has one or more.")
@@ -296,7 +296,7 @@ class _Robot:
         for link in self.links.values():
             if link.carrier is not None:
                 children.setdefault(link.carrier.name, []).append(link)
-        for link in order:  # which grows
+        for link in order:  # order grows in this loop
             order += children.get(link.name, [])
         if len(order) < len(self.links):
             rest = sorted(set(self.links) - {link.name for link in order})
@@ -304,7 +304,7 @@ class _Robot:
         return order
 
     def _let_go(self, roots: list[ModelLink]) -> None:
-        """Let the first links float, where that is asked for."""
+        """Let the first links float, if requested."""
         for link in roots if self.free else ():
             if not link.motions:
                 z = np.array([0.0, 0.0, 1.0])
@@ -314,7 +314,7 @@ class _Robot:
     def _forces(
         self, name: str, element: XmlElement, joint: BaseJoint, made: Assembly
     ) -> list[Part]:
-        """What a joint element says beside its motion."""
+        """The forces of a joint element."""
         out: list[Part] = []
         lower, upper = self._limits(name, element)
         if math.isfinite(lower):
@@ -360,7 +360,7 @@ class _Robot:
 
 
 def _origin(element: XmlElement) -> RelativePose:
-    """The pose that an <origin> gives; none where there is none."""
+    """The pose of an <origin>; the identity where there is none."""
     origin = element.find("origin")
     if origin is None:
         return no_pose()
@@ -370,8 +370,8 @@ def _origin(element: XmlElement) -> RelativePose:
 
 
 def turn_of(rpy: Floats) -> Floats:
-    """The matrix of roll, pitch and yaw [rad]: turns about x, y and z of the outer frame, one after
-    the other."""
+    """The matrix of roll, pitch and yaw [rad]: successive rotations about x, y and z of the outer
+    frame."""
     roll, pitch, yaw = rpy.tolist()
     x, y, z = np.eye(3)
     return rotation_about(z, yaw) @ rotation_about(y, pitch) @ rotation_about(x, roll)

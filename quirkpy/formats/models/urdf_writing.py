@@ -31,13 +31,13 @@ TYPES: dict[type[BaseJoint], str] = {
 }  # fmt: skip
 #: Joints whose coordinate a URDF can bound.
 BOUNDED = (Revolute, Prismatic)
-#: Where the cosine of a pitch is smaller, roll and yaw turn about one axis.
+#: Where the cosine of a pitch is smaller, roll and yaw have the same axis.
 UPRIGHT = 1e-9
 
 
 class CarriedBody(NamedTuple):
-    """A body, what carries it, and the joint by which it does; forwards: whether the joint names
-    the carrier first."""
+    """A body, its parent, and the joint between them; forwards: whether the joint names the parent
+    first."""
 
     body: Body
     carrier: Body
@@ -46,8 +46,8 @@ class CarriedBody(NamedTuple):
 
 
 def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
-    """Write the bodies and joints of a system that is a tree as a URDF; what a URDF cannot say is
-    told.
+    """Write the bodies and joints of a system that is a tree as a URDF; returns findings on what a
+    URDF cannot represent.
 
     Links lie in the axes of their bodies, at their joints; joints are at zero.  Bodies that float
     hang at the link "ground" by floating joints.  Stops become limits, gears mimics, and damping
@@ -68,7 +68,7 @@ def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
 
 # --- the tree -------------------------------------------------------------------------------------
 def _branches(system: Multibody) -> Iterator[CarriedBody]:
-    """All bodies, carriers first: along joints from what stands, then from what floats."""
+    """All bodies, parents first: along joints from fixed bodies, then from floating ones."""
     bodies = [part for part in system.parts if isinstance(part, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint) and not isinstance(p, Gear)]
     for joint in joints:
@@ -92,8 +92,8 @@ def _branches(system: Multibody) -> Iterator[CarriedBody]:
 def _grown(
     front: list[Body], joints: Sequence[BaseJoint], seen: set[str], used: set[str]
 ) -> Iterator[CarriedBody]:
-    """What hangs at some bodies, near ones first."""
-    for carrier in front:  # which grows
+    """The bodies connected to some bodies, nearest first."""
+    for carrier in front:  # front grows in this loop
         for joint in joints:
             first, second = joint.bodies
             for body, other, forwards in ((second, first, True), (first, second, False)):
@@ -140,7 +140,7 @@ def _solid(body: Body, at: Floats, findings: Findings) -> list[str]:
 
 
 def _geometry(shape: Shape) -> tuple[Floats, str] | None:
-    """The axes in which a URDF has a shape, and its words for it."""
+    """The axes of a shape in a URDF, and its element."""
     if isinstance(shape, Box):
         return np.eye(3), f'<box size="{_row(tuple(shape.size))}"/>'
     if isinstance(shape, Sphere):
@@ -174,7 +174,8 @@ def _joint(system: Multibody, branch: CarriedBody, frames: dict[str, RelativePos
 
 
 def _between(near: Site, frame: RelativePose, far: Site) -> RelativePose:
-    """The link at the far site in the link of the near one, where their axes coincide."""
+    """The pose of the link at the far site relative to that at the near site, where the sites
+    coincide."""
     turn = array(near.axes9) @ array(far.axes9).T
     return RelativePose(turn, np.array(near.at) - frame.at)
 
@@ -208,7 +209,7 @@ def _mimic(system: Multibody, joint: BaseJoint) -> str:
 
 
 def _tell_rest(system: Multibody, findings: Findings) -> None:
-    """Tell of what acts and is not written."""
+    """Report active parts that are not written."""
     written = (Body, JointStop, JointDamper, Gear, *TYPES)
     for part in (*system.parts, *system.candidates):
         if part in system.candidates or not isinstance(part, written):
@@ -222,7 +223,7 @@ def _origin(pose: RelativePose) -> str:
 
 
 def angles_of(turn: Floats) -> tuple[float, float, float]:
-    """Roll, pitch and yaw of a turn (3, 3) [rad]."""
+    """Roll, pitch and yaw of a rotation (3, 3) [rad]."""
     across = math.hypot(turn[0, 0], turn[1, 0])
     pitch = math.atan2(-turn[2, 0], across)
     if across < UPRIGHT:

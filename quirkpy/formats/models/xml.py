@@ -1,8 +1,8 @@
-"""XML files of others, read without trusting them: no document type, so no entities; bounds on
-size, depth and number; and files that they name only below a folder.
+"""XML files from other sources, read safely: no document type, so no entities; limits of size,
+depth and number; and references to files only below a folder.
 
-The standard library's expat does the reading; a document type, with which entities would be
-declared, ends it at its first word."""
+The standard library's expat parses the file; a document type, with which entities would be
+declared, raises an error at once."""
 
 from __future__ import annotations
 
@@ -21,14 +21,14 @@ from quirkpy.parts.checks import show
 from quirkpy.parts.files import readable
 from quirkpy.parts.part import PartError, sentence_of
 
-#: Bytes of a file, elements within elements, and elements of a file, at most.
+#: Largest size of a file [bytes], nesting depth, and number of elements.
 MOST_BYTES, MOST_DEPTH, MOST_ELEMENTS = 1 << 26, 200, 400_000
 
 
 @dataclass
 class XmlElement:
-    """One element: its tag, its attributes, what stands in it, and where; behind: the element that
-    says what this one leaves out."""
+    """One element: its tag, its attributes, its contents, and its place; behind: the element that
+    supplies omitted attributes."""
 
     tag: str
     attributes: dict[str, str]
@@ -40,7 +40,7 @@ class XmlElement:
     behind: XmlElement | None = None
 
     def get(self, name: str, otherwise: str | None = None) -> str | None:
-        """The text of an attribute; that it has been asked for is remembered."""
+        """The text of an attribute, which is marked as read."""
         self.asked.add(name)
         if name in self.attributes:
             return self.attributes[name]
@@ -52,14 +52,15 @@ class XmlElement:
         return otherwise if found is None else found == "true"
 
     def text(self, name: str) -> str:
-        """The text of an attribute that must be there."""
+        """The text of a required attribute."""
         found = self.get(name)
         if found is None:
             raise self.refuse(f"<{self.tag}> has no {name}; give one.")
         return found
 
     def numbers(self, name: str, least: int, most: int | None = None) -> Floats | None:
-        """The finite numbers of an attribute, so many of them; None where there is none."""
+        """The finite numbers of an attribute, with bounds of their count; None where there is
+        none."""
         found = self.get(name)
         return None if found is None else self._numbers(name, found, least, most or least)
 
@@ -88,8 +89,8 @@ class XmlElement:
         return next(self.all(tag), None)
 
     def all(self, *tags: str) -> Iterator[XmlElement]:
-        """The children of some tags (of any, where none is named), in their order; that they have
-        been asked for is remembered."""
+        """The children with some tags (with any, if none is given), in their order; they are marked
+        as read."""
         for child in self.children:
             if not tags or child.tag in tags:
                 child.known = True
@@ -102,12 +103,12 @@ class XmlElement:
             yield from child.walk()
 
     def refuse(self, sentence: str) -> PartError:
-        """The error that says where the element stands."""
+        """The error with the place of the element."""
         return PartError(f"{self.file.name}, line {self.line}: {sentence}")
 
 
 class _Builder:
-    """What makes elements of what the parser meets."""
+    """Builds elements from the events of the parser."""
 
     def __init__(self, place: Path, who: str) -> None:
         self.place, self.who = place, who
@@ -166,9 +167,9 @@ def read_elements(path: object, who: str) -> XmlElement:
 
 # --- files that files name ------------------------------------------------------------------------
 def place_below(root: Path, base: Path, name: str, endings: tuple[str, ...]) -> Path:
-    """The file that a document names, seen from the folder `base`; refused where it lies outside
-    of `root`, links followed, or ends in none of the endings.  No sentence names it, so that what
-    is so of many files is told once."""
+    """The file named in a document, relative to the folder `base`; an error where it lies outside
+    of `root`, links followed, or has none of the endings. No message names it, so that equal
+    findings on many files are combined."""
     if "\0" in name:
         raise PartError("its name holds a zero character, which no path may")
     place = Path(os.path.realpath(base / name.replace("\\", "/")))

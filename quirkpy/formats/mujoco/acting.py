@@ -1,4 +1,5 @@
-"""What acts in an MJCF file, as parts: gravity, springs, limits, loops, tendons and actuators."""
+"""Forces and constraints of an MJCF file, as parts: gravity, springs, limits, loops, tendons and
+actuators."""
 
 from __future__ import annotations
 
@@ -32,14 +33,14 @@ from quirkpy.system.findings import Findings
 
 
 class Lifted(NamedTuple):
-    """A link whose weight is taken away, or a share of it."""
+    """A link with gravity compensation of a share of its weight."""
 
     link: ModelLink
     share: float
 
 
 class Acting:
-    """What acts in a model; parts are made once its bodies are there."""
+    """Forces and constraints of a model; parts are made once its bodies exist."""
 
     def __init__(self, units: Units, defaults: Defaults, findings: Findings) -> None:
         self.units, self.defaults, self.findings = units, defaults, findings
@@ -50,7 +51,7 @@ class Acting:
         self.later: list[BaseJoint] = []
 
     def read_options(self, top: XmlElement) -> None:
-        """Gravity; and air, which is not modelled."""
+        """Read gravity; air, which is not modelled, is reported."""
         for option in top.all("option"):
             given = option.numbers("gravity", 3)
             self.gravity = self.gravity if given is None else given
@@ -62,7 +63,7 @@ class Acting:
                 self.gravity = np.zeros(3)
 
     def lift(self, link: ModelLink, share: float) -> None:
-        """Take away a share of the weight of a link."""
+        """Compensate a share of the weight of a link."""
         if share:
             self.lifted.append(Lifted(link, share))
 
@@ -70,7 +71,7 @@ class Acting:
         self, top: XmlElement, made: Assembly, sites: Mapping[str, Site],
         heavy: Sequence[tuple[ModelLink, float, Floats]],
     ) -> list[Part]:  # fmt: skip
-        """All that acts; `loops` and `later` are found on the way."""
+        """All forces and constraints; `loops` and `later` are found on the way."""
         self.made, self.sites = made, sites
         parts: list[Part] = [Gravity(tuple(self.gravity.tolist()))] if self.gravity.any() else []
         if parts:
@@ -105,7 +106,7 @@ class Acting:
 
     # --- joints -----------------------------------------------------------------------------------
     def _on_joint(self, name: str, element: XmlElement) -> list[Part]:
-        """Springs, damping, friction and limits that a joint states."""
+        """Springs, damping, friction and limits of a joint element."""
         kind = element.get("type", "hinge")
         if element.tag == "freejoint":
             return []
@@ -133,7 +134,7 @@ class Acting:
         self, name: str, joint: BaseJoint, numbers: dict[str, float], scale: float,
         bounds: Floats | None,
     ) -> Iterator[Part]:  # fmt: skip
-        """What acts on a single coordinate."""
+        """Forces on a single coordinate."""
         stiffness, damping = numbers["stiffness"], numbers["damping"]
         if stiffness > 0.0:
             word, rest = self.made.name(f"{name} spring", "force"), numbers["springref"] * scale
@@ -152,7 +153,7 @@ class Acting:
         self, name: str, element: XmlElement, kind: str | None, numbers: dict[str, float],
         bounds: Floats | None,
     ) -> list[Part]:  # fmt: skip
-        """What acts on a ball or on what floats: the same in all directions."""
+        """Forces on a ball joint or a floating link: equal in all directions."""
         if bounds is not None or numbers["frictionloss"]:
             self.findings.tell(
                 "acts" if numbers["frictionloss"] else "limit",
@@ -188,7 +189,7 @@ class Acting:
 
     # --- loops ------------------------------------------------------------------------------------
     def _equality(self, element: XmlElement) -> Iterator[BaseJoint]:
-        """A joint that the file asks for beyond its tree."""
+        """A joint of the file in addition to its tree."""
         name = self.made.name(
             element.get("name") or f"{element.tag} {len(self.loops) + len(self.later) + 1}", "loop"
         )
@@ -200,7 +201,7 @@ class Acting:
             yield Spherical(name, *ends) if element.tag == "connect" else Fixed(name, *ends)
 
     def _ends(self, element: XmlElement, name: str) -> tuple[Site, Site] | None:
-        """The two sites that a connect or a weld holds together."""
+        """The two sites of a connect or a weld."""
         one, two = element.get("site1"), element.get("site2")
         if one is not None and two is not None:
             return self._site(element, one), self._site(element, two)
@@ -241,7 +242,7 @@ class Acting:
         return found
 
     def _coupled(self, name: str, element: XmlElement) -> Iterator[BaseJoint]:
-        """One coordinate as a polynomial of another, where that is a line."""
+        """One coordinate as a linear function of another; other polynomials are reported."""
         line = element.numbers("polycoef", 1, 5)
         a = np.zeros(5)
         a[: 2 if line is None else len(line)] = (0.0, 1.0) if line is None else line
@@ -262,7 +263,7 @@ class Acting:
             yield Gear(name, two, one, ratio=float(a[1]), offset=float(offset))
 
     def _zero(self, name: str) -> float:
-        """The coordinate of a joint where the model is as the file has it."""
+        """The coordinate of a joint in the pose of the file."""
         motions = (m for link in self.made.links for m in link.motions if m.name == name)
         return next(motions).zero
 
@@ -293,7 +294,7 @@ class Acting:
         self, name: str, element: XmlElement, ends: list[XmlElement], numbers: dict[str, float],
         lengths: Floats | None, bounds: Floats | None, limited: str | None,
     ) -> Iterator[Part]:  # fmt: skip
-        """A tendon straight from one site to another: a spring, and a rope where it is bounded."""
+        """A straight tendon from one site to another: a spring, and a rope where it is bounded."""
         sites = [self._site(element, end.text("site")) for end in ends]
         if sites[0].body == sites[1].body:
             return
@@ -341,8 +342,8 @@ class Acting:
     def _driven(
         self, word: str, joint: BaseJoint, law: _Law, ratio: float, turns: bool
     ) -> Iterator[Part]:
-        """What an actuator does to a coordinate x at its command: ratio (bias - k ratio x - c ratio
-        x')."""
+        """The force of an actuator on a coordinate x for its command: ratio (bias - k ratio x - c
+        ratio x')."""
         stiffness, damping = law.stiffness * ratio**2, law.damping * ratio**2
         if stiffness > 0.0 and damping >= 0.0:
             target = law.bias / (law.stiffness * ratio)
@@ -359,7 +360,7 @@ class Acting:
 
 
 class _Law(NamedTuple):
-    """What an actuator does at the command nearest to zero: bias - stiffness x - damping x'."""
+    """The law of an actuator for the command nearest to zero: bias - stiffness x - damping x'."""
 
     bias: float
     stiffness: float
@@ -368,7 +369,7 @@ class _Law(NamedTuple):
 
     @classmethod
     def of(cls, element: XmlElement) -> _Law | None:
-        """The law of an actuator; None where it has none that is linear."""
+        """The law of an actuator; None where it is not linear."""
         command = 0.0
         bounds = element.numbers("ctrlrange", 2)
         if bounds is not None and element.get("ctrllimited") != "false":
@@ -406,7 +407,7 @@ class _Law(NamedTuple):
 
 
 def _hold(value: float) -> Schedule:
-    """A coordinate that stays where it is."""
+    """A coordinate that is constant."""
     return Schedule((0.0, 1.0), (value, value), "smooth")
 
 

@@ -1,4 +1,4 @@
-"""The frame of an MJCF file: what it includes, its defaults, its units and its turns."""
+"""The frame of an MJCF file: its includes, defaults, units and rotations."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from quirkpy.maths.warnings import deg
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
-#: Files that one model may include.
+#: Largest number of files that one model may include.
 MOST_FILES = 200
 #: Actuators, which share their defaults.
 ACTUATORS = (
@@ -26,7 +26,7 @@ ACTUATORS = (
 
 
 def read_whole(path: object, root: Path | None) -> XmlElement:
-    """The root element of a model with all that it includes in its place."""
+    """The root element of a model with all included elements."""
     top = read_elements(path, "read_mjcf")
     folder = top.file.absolute().parent
     below = folder.parent if root is None else root
@@ -35,7 +35,7 @@ def read_whole(path: object, root: Path | None) -> XmlElement:
 
 
 def _include(element: XmlElement, folder: Path, root: Path, files: list[int], count: int) -> int:
-    """Put files in the place of <include>; the number of elements that there are then."""
+    """Replace <include> by the contents of files; returns the number of elements then."""
     children = []
     for child in element.children:
         if child.tag != "include":
@@ -64,7 +64,7 @@ def _read_included(element: XmlElement, folder: Path, root: Path) -> XmlElement:
 
 
 class Defaults:
-    """The classes of a model: what its elements leave out."""
+    """The default classes of a model."""
 
     def __init__(self, top: XmlElement) -> None:
         self.classes: dict[str, dict[str, XmlElement]] = {"main": {}}
@@ -87,7 +87,7 @@ class Defaults:
             self._read(child, child.text("class"), own)
 
     def complete(self, element: XmlElement, around: str) -> None:
-        """Let an element say what its class, or that of what it stands in, says."""
+        """Supply omitted attributes of an element from its class, or from that of its parent."""
         name = element.get("class") or around
         if name not in self.classes:
             raise element.refuse(f"its class {name!r} is none of the defaults.")
@@ -139,12 +139,12 @@ class Units:
         return self.compiler.number(name) or 0.0
 
     def pose(self, element: XmlElement) -> RelativePose:
-        """Where an element says that it lies."""
+        """The pose of an element."""
         at = element.numbers("pos", 3)
         return RelativePose(self.turn(element), np.zeros(3) if at is None else at)
 
     def turn(self, element: XmlElement) -> Floats:
-        """The turn (3, 3) of an element, in one of the five ways of writing it."""
+        """The rotation (3, 3) of an element, in one of the five notations."""
         ways = {
             "quat": (4, _of_quaternion), "axisangle": (4, self._of_axis),
             "euler": (3, self._of_euler), "xyaxes": (6, _of_axes), "zaxis": (3, turn_z_to),
@@ -162,7 +162,7 @@ class Units:
         return rotation_about(given[:3], float(given[3]) * self.angle)
 
     def _of_euler(self, given: Floats) -> Floats:
-        """Turns one after the other: about axes that turn along where the letter is small."""
+        """Successive rotations: about axes that rotate along for lower-case letters."""
         turn = np.eye(3)
         if not given.any():
             return turn
@@ -172,7 +172,7 @@ class Units:
         return turn
 
 
-#: What <compiler> may say that is read.
+#: Attributes of <compiler> that are read.
 KNOWN_SETTINGS = (
     "angle", "coordinate", "eulerseq", "meshdir", "assetdir", "autolimits", "inertiafromgeom",
     "boundmass", "boundinertia", "settotalmass", "balanceinertia", "inertiagrouprange", "strippath",
@@ -184,7 +184,7 @@ def _of_quaternion(given: Floats) -> Floats:
 
 
 def _of_axes(given: Floats) -> Floats:
-    """Columns of x, and of y made perpendicular to it."""
+    """A rotation from x, and y made perpendicular to it, as columns."""
     x = given[:3] / np.linalg.norm(given[:3])
     y = given[3:] - (given[3:] @ x) * x
     y = y / np.linalg.norm(y)

@@ -1,4 +1,5 @@
-"""Geoms of MJCF files: the mass, centre and moments that they give to a body, and their solids."""
+"""Geoms of MJCF files: their contributions to the mass, centre and moments of a body, and their
+solids."""
 
 from __future__ import annotations
 
@@ -13,7 +14,7 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 
-#: How many numbers the size of each kind has.
+#: Number of sizes of each kind.
 SIZES = {"sphere": 1, "capsule": 2, "cylinder": 2, "ellipsoid": 3, "box": 3}
 #: Kinds without mass.
 WEIGHTLESS = ("plane", "hfield")
@@ -21,7 +22,7 @@ WEIGHTLESS = ("plane", "hfield")
 
 class GeomSolid(NamedTuple):
     """A body of density one: volume [m3], centre (3,) [m], and moments (3, 3) [m5] about it, all in
-    the frame of its geom; shape: how it looks there, None: not at all."""
+    the frame of its geom; shape: its visible shape there, None: invisible."""
 
     volume: float
     centre: Floats
@@ -73,7 +74,7 @@ VOLUMES: dict[str, Callable[..., tuple[float, tuple[float, float, float]]]] = {
 
 
 def _shape(kind: str, size: list[float]) -> Shape | None:
-    """How a geom looks; of capsules the rod, of ellipsoids nothing."""
+    """The visible shape of a geom; for capsules the cylinder, for ellipsoids None."""
     if kind == "sphere":
         return Sphere(size[0])
     if kind == "box":
@@ -86,8 +87,8 @@ def _shape(kind: str, size: list[float]) -> Shape | None:
 
 # --- meshes ---------------------------------------------------------------------------------------
 def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> GeomSolid:
-    """The solid that a mesh bounds, by one of the ways of MuJoCo: "legacy" counts each tetrahedron
-    over the middle of the surface as positive, "exact" with its sign."""
+    """The solid inside a mesh, by one of MuJoCo's methods: "legacy" counts each tetrahedron with
+    the centre of the surface as positive, "exact" with its sign."""
     faces = points[corners]
     middles, normals = (
         faces.mean(axis=1),
@@ -111,14 +112,14 @@ def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> G
 
 
 def _tetrahedra(middles: Floats, normals: Floats, way: str) -> Floats:
-    """Volumes of the tetrahedra of all triangles over the origin [m3]."""
+    """Volumes of the tetrahedra of all triangles with the origin [m3]."""
     volumes = np.einsum("ij,ij->i", middles, normals) / 3.0
     return np.abs(volumes) if way == "legacy" else volumes
 
 
 # --- turns ----------------------------------------------------------------------------------------
 def turn_z_to(direction: Floats) -> Floats:
-    """The smallest turn (3, 3) that brings z to a direction."""
+    """The smallest rotation (3, 3) from z to a direction."""
     z = direction / np.linalg.norm(direction)
     cosine = float(z[2])
     if cosine < -1.0 + TURNED_BACK:
@@ -128,12 +129,12 @@ def turn_z_to(direction: Floats) -> Floats:
     return np.asarray(np.eye(3) + across + across @ across / (1.0 + cosine))
 
 
-#: Cosines so near -1 count as half a turn [1].
+#: Cosines this near to -1 count as half a turn [1].
 TURNED_BACK = 1e-12
 
 
 def pose_between(ends: Floats) -> tuple[RelativePose, float]:
-    """The pose of a solid whose z axis goes from one point to another (6,), and half its length
+    """The pose of a solid with its z axis from one point to another (6,), and half its length
     [m]."""
     along = ends[3:] - ends[:3]
     length = float(np.linalg.norm(along))

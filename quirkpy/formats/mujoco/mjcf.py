@@ -1,6 +1,6 @@
-"""`read_mjcf`: models as MJCF files of MuJoCo tell them.
+"""`read_mjcf`: models in MJCF files of MuJoCo.
 
-Nothing of a file is dropped without a word: what is not read is told in `Imported.findings`."""
+Nothing is ignored silently: unread contents are listed in `Imported.findings`."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ from quirkpy.system.findings import Findings
 MOTIONS: dict[str, MotionKind] = {
     "hinge": "hinge", "slide": "slide", "ball": "ball", "free": "free",
 }  # fmt: skip
-#: What else may stand in an MJCF, by the codes under which it is told.
+#: Other contents of an MJCF, by the codes of their findings.
 UNREAD = {
     "looks": (
         "What only looks is not read",
@@ -73,15 +73,15 @@ UNREAD = {
 
 
 def read_mjcf(path: FilePath, *, shapes: bool = True, root: FilePath | None = None) -> Imported:
-    """The model of an MJCF file as a system, and what was found on the way.
+    """The model of an MJCF file as a system, with findings.
 
     Bodies, joints and sites keep their names, axes and zeros; several joints of one body become
-    joints of bodies next to without mass.  Read are the units and inertias of <compiler>, defaults,
-    includes, frames, inertial or the masses of geoms, limits as stops, springs, damping, friction,
-    rotors, gravity and what takes it away, equality connect, weld and joint as joints (of inactive
-    ones candidates), tendons between two sites as springs, and motors, position and velocity
-    actuators.  shapes: whether geoms are seen.  root: the folder below which files are read (by
-    itself the one above that of the file)."""
+    joints of nearly massless bodies. The following is read: the units and inertias of <compiler>,
+    defaults, includes, frames, inertial or the masses of geoms, limits as stops, springs, damping,
+    friction, rotors, gravity and its compensation, equality connect, weld and joint as joints
+    (inactive ones as candidates), tendons between two sites as springs, and motors, position and
+    velocity actuators. shapes: whether geoms become shapes. root: the folder below which files are
+    read (by default that above the file's)."""
     top = read_whole(path, None if root is None else Path(root))
     if top.tag != "mujoco":
         raise top.refuse(f"an MJCF begins with <mujoco>, not with <{top.tag}>.")
@@ -89,7 +89,7 @@ def read_mjcf(path: FilePath, *, shapes: bool = True, root: FilePath | None = No
 
 
 class _Model:
-    """One file while it is read."""
+    """One file during reading."""
 
     def __init__(self, top: XmlElement, shapes: bool, root: FilePath | None) -> None:
         self.top, self.shapes = top, shapes
@@ -107,7 +107,7 @@ class _Model:
         self.groups = self.units.groups()
 
     def imported(self) -> Imported:
-        """The whole of it."""
+        """The complete result."""
         self.acting.read_options(self.top)
         for asset in self.top.all("asset"):
             for mesh in asset.all("mesh"):
@@ -137,7 +137,7 @@ class _Model:
     def _read_inside(
         self, element: XmlElement, link: ModelLink | None, pose: RelativePose, around: str
     ) -> None:
-        """What stands in a body, in the world, or in a frame of either."""
+        """Read the contents of a body, of the world, or of a frame of either."""
         for child in element.all("frame", "site", "body", "geom", "plugin"):
             if child.tag == "plugin":
                 raise child.refuse("it asks for a plugin, which only MuJoCo has.")
@@ -194,7 +194,7 @@ class _Model:
             raise inertial.refuse(f"body {link.name!r} has a mass of {link.mass:g} kg; none can.")
 
     def _bound(self, link: ModelLink) -> None:
-        """What <compiler> asks of masses and moments at least."""
+        """Apply the least masses and moments set in <compiler>."""
         least_mass, least = self.units.number("boundmass"), self.units.number("boundinertia")
         if not (link.mass > 0.0 or least_mass > 0.0 or link.motions):
             return
@@ -255,7 +255,7 @@ class _Model:
 
     # --- geoms ------------------------------------------------------------------------------------
     def _ask_geom(self, element: XmlElement) -> None:
-        """What stands in the world has no mass that counts, and meets nothing here."""
+        """Mark a geom of the world as read: it has no effective mass, and no contacts here."""
         element.asked |= element.attributes.keys()
         self.findings.tell("world", "Geoms of the world are not read.")
 
@@ -351,7 +351,7 @@ class _Model:
         return mesh_solid(points, corners, shape, way)
 
     def _referred(self, asset: XmlElement, points: Floats) -> Floats:
-        """Points seen from the frame that a mesh names as its own."""
+        """Points relative to the reference frame given by a mesh."""
         at, turn = asset.numbers("refpos", 3), asset.numbers("refquat", 4)
         moved = points if at is None else points - at
         if turn is None:

@@ -42,8 +42,8 @@ from tests.contracts.catalogue import ARM, EAST, HUB
 PACKAGE = Path(quirkpy.__file__).parent
 SOURCES = {path.relative_to(PACKAGE).as_posix(): path for path in sorted(PACKAGE.rglob("*.py"))}
 OWN = "kernels/place/sites.py"
-#: Who writes down where sites lie on their bodies: tables, and those who make or vary them.
-WRITERS = {"kernels/users/packing.py", "explore/run/variations.py"}
+#: Modules that use where sites lie on their bodies: those that make, vary or draw them.
+WRITERS = {"kernels/users/packing.py", "explore/run/variations.py", "views/report.py"}
 
 
 def nodes(name: str) -> Iterator[ast.AST]:

@@ -1,8 +1,8 @@
 """`explore`: every choice at every node, until nothing new is found.
 
-Runs may finish in any order; they are taken in the order of (node, choice), and a node stands for
-what the first run in that order has reached.  So the graph does not depend on how many workers
-there were, or how often one was killed."""
+Runs may finish in any order; their results are processed in the order of (node, choice), and a node
+is the first result in that order that has reached its shape. So the graph does not depend on the
+number of workers or on interruptions."""
 
 from __future__ import annotations
 
@@ -93,20 +93,20 @@ def explore(
 
 
 def _check_budget(budget: Any) -> None:
-    """Refuse a budget that is no number of runs."""
+    """Raise an error unless the budget is a number of runs."""
     if budget is not None and not (type(budget) is int and budget >= 0):
         raise PartError(f"explore: budget is {show(budget)}, but must be None or a number of runs.")
 
 
 def _note_start(journal: Journal, study: Scope) -> dict[str, Any]:
-    """The record of the start at rest, which is then in the journal."""
+    """The record of the start at rest, written to the journal."""
     begun = start_record(study)
     journal.note("start", json.dumps(begun))
     return begun
 
 
 def explain_early_end(error: Exception) -> PartError:
-    """Why an exploration ends before its end though nothing is wrong with the study."""
+    """The reason why an exploration ends early though nothing is wrong with the study."""
     try:
         stop_short(error)
     except Unfinished as short:
@@ -115,8 +115,8 @@ def explain_early_end(error: Exception) -> PartError:
 
 
 def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
-    """The node in which an exploration began, where its journal knows it; what is read must be of
-    the study."""
+    """The node in which an exploration began, if its journal has it; the node must belong to the
+    study."""
     journal.check = member_check(study)
     journal.verify()
     text = journal.meta("start")
@@ -131,8 +131,8 @@ def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
 
 
 def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
-    """A check whether a record of a node is of a study: as many bodies, pairs and options that
-    there are."""
+    """A function that checks whether a record of a node belongs to a study: the number of bodies,
+    and its pairs and options."""
     bodies, pairs = len(study.system.bodies), study.pairs
     labels = [{option.label for option in study.options_of(pair)} for pair in pairs]
     rolls = [len(study.rolls(pair)) for pair in pairs]
@@ -177,8 +177,8 @@ def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
 
 
 def rules_in(journal: Journal) -> tuple[frozenset[Reduction], bool]:
-    """Which reductions an exploration was made with, and whether its runs tell of all images of the
-    cones; refused where its journal no longer says so."""
+    """The reductions of an exploration, and whether its runs record all images of the cones; an
+    error if the journal no longer has them."""
     which, cones = journal.meta("reductions"), journal.meta("cones")
     lost = which is None and len(journal) > 0
     lost = lost or (journal.notes_missing and None in (which, cones))
@@ -231,7 +231,7 @@ class Walk:
 
     @cached_property
     def transfers(self) -> Transfers:
-        """How what holds a pose that was reached is said of its node."""
+        """The transfer of the joints of a reached pose to the bodies of its node."""
         return Transfers(self.study)
 
     # --- one after the other ----------------------------------------------------------------------
@@ -257,8 +257,9 @@ class Walk:
             self.take(ticket, record)
 
     def replay(self, order: Container[str]) -> None:
-        """What the journal knows, up to the first run that is missing, or to the end of an order of
-        its own, where it has one: who wrote it may have gone on to any node."""
+        """Process the records of the journal, up to the first run that is missing, or to the end of
+        its own order, if it has one: the exploration that wrote it may have continued at any
+        node."""
         while self.order and (not order or self.order[0][-1].id in order):
             for asked in self._take_up_node():
                 ticket, record = self.answer_to(asked)
@@ -267,7 +268,7 @@ class Walk:
                 self.take(ticket, record)
 
     def tell_of_damage(self, who: str, what: str) -> None:
-        """Name the records that are not what was written, and say what has been done about them."""
+        """Warn of damaged records, and say what has been done about them."""
         damaged = list(dict.fromkeys(self.journal.damaged))
         if damaged:
             keys = {node.id: node.key for node in self.known.nodes}
@@ -286,7 +287,7 @@ class Walk:
             yield from self._take_up_node()
 
     def _take_up_node(self) -> list[Ticket]:
-        """The choices at the node that is next, and what the journal knows about them."""
+        """The choices at the next node, with the records of the journal about them."""
         node = self._next()
         self._note_order(node)
         tickets = self.reductions.tickets(node)
@@ -296,7 +297,7 @@ class Walk:
         return tickets
 
     def _look_up(self, source: str, wanted: Container[tuple[str, str]]) -> None:
-        """What the journal knows of a node; some of it is asked for at once."""
+        """Read the records of a node from the journal."""
         if source not in self.looked_up:
             self.looked_up.add(source)
             known = self.journal.records_from(source).items()
@@ -310,8 +311,8 @@ class Walk:
             }
 
     def answer_to(self, asked: Ticket) -> tuple[Ticket, Record | None]:
-        """A ticket, and what answers it, as far as that is known; where the run that should
-        names what cannot be told of another, it is one for a run of its own."""
+        """A ticket, and the record that answers it, if there is one; if the assigned run names
+        parts that cannot be transferred, the ticket of a run of its own."""
         record = self.record_of(asked)
         answer = None if record is None else asked.answer(record)
         if record is None or answer is not None:
@@ -321,12 +322,12 @@ class Walk:
         return alone, self.record_of(alone)
 
     def has_record(self, ticket: Ticket) -> bool:
-        """Whether there is a record of the run that answers."""
+        """Whether the run that answers a ticket has a record."""
         return ticket.record is not None or ticket.key in self.fresh or ticket.key in self.spoken
 
     def record_of(self, ticket: Ticket) -> Record | None:
-        """The record of the run that answers, as far as there is one: what an edge has is not
-        kept, but read again where another needs it."""
+        """The record of the run that answers a ticket, if there is one; records of runs with an
+        edge are not kept in memory, but read again when needed."""
         if ticket.record is not None or not self.has_record(ticket):
             return ticket.record
         return self.fresh.get(ticket.key) or self.journal.read_run(*ticket.key)
@@ -341,9 +342,9 @@ class Walk:
         )
 
     def _note_order(self, node: Node) -> None:
-        """An order that is not the canonical one is kept, for `load`; one that is there stays as
-        long as it is the same, so that nothing of it is lost where this exploration is cut
-        short."""
+        """Write an order that is not the canonical one to the journal, for `load`; an order that is
+        there is kept as long as it agrees, so that an early end of this exploration loses nothing
+        of it."""
         if self.towards is not None and not self.journal.read_only:
             if self.before[self.taken : self.taken + 1] != [node.id]:
                 self.journal.take_up(self.taken, node.id)
@@ -355,8 +356,8 @@ class Walk:
 
     # --- side by side -----------------------------------------------------------------------------
     def run_in_parallel(self, pool: Executor, sent: Sent | None, workers: int) -> None:
-        """With workers, told of the study in each batch or before: batches run ahead, results are
-        taken in order."""
+        """Explore with workers, which receive the study in each batch or at their start: batches
+        run in any order, results are processed in canonical order."""
         try:
             self._run_batches(pool, sent, workers)
         except Exception as error:
@@ -414,7 +415,7 @@ class Walk:
     def _take_answers(
         self, queue: deque[Ticket], asked: set[tuple[str, str]], waiting: deque[Work]
     ) -> None:
-        """Take the answers that are there, in canonical order, up to the first that is missing."""
+        """Process the available answers in canonical order, up to the first that is missing."""
         while queue:
             ticket, record = self.answer_to(queue[0])
             if record is None:
@@ -424,7 +425,7 @@ class Walk:
             self.take(ticket, record)
 
     def _ask(self, ticket: Ticket, asked: set[tuple[str, str]], waiting: deque[Work]) -> None:
-        """Make a run the next: the run that was to answer for it cannot."""
+        """Schedule a run as the next, because the run that was assigned to answer for it cannot."""
         left = self.budget is None or self.started < self.budget
         if left and ticket.key not in asked and not self.has_record(ticket):
             self.started += 1
@@ -432,9 +433,8 @@ class Walk:
             waiting.appendleft((ticket.node, ticket.choice))
 
     def _wants_node(self, queue: Sequence[Ticket], waiting: Sequence[Work]) -> bool:
-        """Whether the choices at a further node are wanted: where nothing is left before it, for
-        the best one is known only then; or where runs may become few, and it is known which node is
-        next."""
+        """Whether to look up the choices of another node: when the queue is empty, for only then is
+        the best node known; or when few runs remain and the next node is known."""
         ahead = (
             self.towards is None
             and len(waiting) < PLENTY
@@ -444,7 +444,7 @@ class Walk:
 
     # --- taking results ---------------------------------------------------------------------------
     def _keep(self, work: list[Work], batch: Batch) -> list[Record]:
-        """What a task has come to, into the journal."""
+        """Write the results of a task to the journal."""
         self.pace.note(batch)
         for (node, choice), record in zip(work, batch.records, strict=True):
             self.journal.add(node.id, choice.key, record)
@@ -452,7 +452,7 @@ class Walk:
         return batch.records
 
     def take(self, ticket: Ticket, record: Record) -> None:
-        """What answers a choice, in its turn: the node that it reached is a known one or becomes
+        """Process the answer to a choice: the node that it reached is a known one or becomes a new
         one."""
         self._count(ticket)
         ends = list(zip(record.outcomes, record.reached, strict=True))
@@ -469,7 +469,7 @@ class Walk:
     def _end(
         self, ticket: Ticket, told: Outcome, reached: dict[str, Any] | None
     ) -> tuple[Outcome, tuple[Arrival, ...]]:
-        """An outcome in its turn, with the node that it reached, and what holds that then."""
+        """The outcome with the node that it reached, and the joints that hold that node then."""
         drawn = cost_of_outcome(self.study, ticket.at, ticket.asked, told, reached)
         outcome = told._replace(changing=drawn)
         if reached is None:
@@ -484,13 +484,13 @@ class Walk:
         return outcome._replace(kind=kind, target=target.key), arrivals
 
     def _tell_count(self) -> None:
-        """Say how far the exploration has come."""
+        """Report the progress of the exploration."""
         pace = self.pace
         counts = len(self.known.nodes), len(self.edges), self.rejected, len(self.order), pace.runs
         self.tell(Count(*counts, pace.tasks, pace.seconds))
 
     def _count(self, ticket: Ticket) -> None:
-        """Note what has saved an edge a run of its own, and let go of the record."""
+        """Count the reduction that saved the run of an edge, and release the record."""
         known = ticket.record is not None or ticket.key in self.spoken
         carried = ticket.carried or self.spoken.get(ticket.key)
         if known and carried is not None:

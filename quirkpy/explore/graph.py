@@ -1,5 +1,5 @@
-"""`ReconfigurationGraph`: the shapes of a spacecraft as nodes, and what every choice makes of them
-as edges."""
+"""`ReconfigurationGraph`: the shapes of a spacecraft as nodes, and the results of every choice at
+them as edges."""
 
 from __future__ import annotations
 
@@ -43,12 +43,12 @@ class ReconfigurationGraph(Graph):
 
     @classmethod
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
-        """The graph that a journal holds, as far as it has come; nothing is simulated."""
+        """The graph in a journal, as far as it has been explored; nothing is simulated."""
         return cls.of(load(path, modules))
 
     @classmethod
     def of(cls, graph: Graph) -> ReconfigurationGraph:
-        """What an exploration has found, with all that may be asked of it."""
+        """The graph of the results of an exploration."""
         return cls(**vars(graph))
 
     # --- answers ----------------------------------------------------------------------------------
@@ -89,8 +89,8 @@ class ReconfigurationGraph(Graph):
         return asking.furthest(self, start, cost)
 
     def compare(self, other: ReconfigurationGraph) -> GraphComparison:
-        """This graph beside another of the same bodies: shapes that both have, that only one has,
-        and selections that come to something else; see `GraphComparison`."""
+        """Compare this graph with another of the same bodies: shapes of both, shapes of one alone,
+        and selections with different results; see `GraphComparison`."""
         return asking.compare(self, other)
 
     def frames(self) -> tuple[Any, Any]:
@@ -122,17 +122,17 @@ class ReconfigurationGraph(Graph):
         return answers.dominators(self, start)
 
     def without(self, *lost: str) -> ReconfigurationGraph:
-        """What remains when a joint sticks or a magnet dies: the graph without the edges that need
+        """The graph that remains when a joint sticks or a magnet fails: without the edges that need
         a pair, "one | two", an option of it, "one | two: lock", a potential, or a force."""
         return dataclasses.replace(self, edges=answers.without(self, *lost))
 
     def table(self, goal: str, cost: Cost = "energy") -> FlightTable:
-        """The look-up that flies: for every node the selection that leads on to a goal."""
+        """The flight table: for every node the selection that leads towards a goal."""
         return answers.table(self, goal, cost)
 
     def replay(self, plan: Any) -> Replay:
-        """Fly a plan in one go: every step begins in the state in which the one before has ended;
-        see `Replay`."""
+        """Fly a plan in one run: every step begins in the final state of the step before; see
+        `Replay`."""
         return replay(self, plan)
 
     # --- what may differ in flight ----------------------------------------------------------------
@@ -199,17 +199,17 @@ class ReconfigurationGraph(Graph):
     def picture(
         self, path: Any = None, *, colour: Colouring | None = None, of: Sequence[str] | None = None
     ) -> Drawing:
-        """Every shape as one sees it, and an arrow for the motions from one to another:
+        """A picture of every shape, with arrows for the motions from one to another:
         ``graph.picture("pair.svg")``.
 
-        colour: what colours the arrows: "drive", the potential that does it quickest; "energy", the
-        least that the spacecraft supplies; or "time".  of: names or keys of the shapes to be shown;
-        by itself all, and where these are more than a page has room for, those that the fewest
-        moves from the start lead to."""
+        colour: what the colours of arrows mean: "drive", the potential of the quickest motion;
+        "energy", the least energy that the spacecraft supplies; or "time". of: names or keys of the
+        shapes shown; by default all, and if these are too many for one page, those that need the
+        fewest moves from the start."""
         return doors.graph_picture.draw(self, colour, of).save_to(path)
 
     def to_json(self) -> str:
-        """All nodes and edges, floats exactly: the same text for the same graph, however it was
+        """All nodes and edges with exact floats: the same text for the same graph, however it was
         explored."""
         nodes = {
             key: node_record(node) | {"id": node.id, "name": node.name}

@@ -45,11 +45,11 @@ class Journal:
     """Runs by the id of their node and the key of their choice; `path` None keeps them until it is
     closed, in memory as long as they are few, then in a temporary file.
 
-    A record is committed before anything else is done with it, so whatever happens costs at most
-    the runs in flight.  Each has a hash, which counts the study, too: one that is not what was
-    written, or was written for another study, is put aside, stands in `damaged` by node and choice,
-    and counts as not there.  owner: the hash of the study's digest; empty until it is known.
-    check: raises PartError where a node that a record leads to is none of the study."""
+    A record is committed before it is used, so an interruption loses at most the runs in flight.
+    Each record has a hash, which also covers the study: a record that is damaged, or was written
+    for another study, is put aside, listed in `damaged` by node and choice, and treated as missing.
+    owner: the hash of the digest of the study; empty until it is known. check: raises PartError if
+    a node that a record leads to does not belong to the study."""
 
     def __init__(self, path: str | Path | None, read_only: bool = False) -> None:
         self.path, self.read_only = None if path is None else readable(path, "journal"), read_only
@@ -65,8 +65,8 @@ class Journal:
 
     # --- the file ---------------------------------------------------------------------------------
     def _connect(self, stack: contextlib.ExitStack) -> sqlite3.Connection:
-        """SQLite's access to the file; to a copy, where reading alone cannot finish what a writer
-        left half done."""
+        """Connect SQLite to the file; to a copy, if a read-only connection cannot complete a
+        transaction that a writer left unfinished."""
         try:
             if self.path is None:
                 return sqlite3.connect("", isolation_level=None)
@@ -89,7 +89,8 @@ class Journal:
     def _open_copy(
         self, stack: contextlib.ExitStack, path: Path, left: Iterable[Path]
     ) -> sqlite3.Connection:
-        """Access to a copy of a file and of what a writer left beside it, as long as the stack."""
+        """Connect to a copy of a file and of the files that a writer left beside it, until the
+        stack closes."""
         folder = Path(stack.enter_context(tempfile.TemporaryDirectory()))
         for file in (path, *left):
             with contextlib.suppress(FileNotFoundError):
@@ -98,7 +99,7 @@ class Journal:
 
     @staticmethod
     def _reading(base: sqlite3.Connection) -> sqlite3.Connection:
-        """One that reads what is damaged, too."""
+        """Allow a connection to read damaged text."""
         base.text_factory = lambda text: text.decode("utf-8", "surrogateescape")
         return base
 
@@ -128,7 +129,7 @@ class Journal:
                     self._write(statement, ())
 
     def _check_schema(self) -> None:
-        """Refuse what was written for another reader, before anything else of it is read."""
+        """Raise an error for a file of another schema, before anything else of it is read."""
         if self._says("schema", str(SCHEMA)):
             return
         notes = self._query("SELECT * FROM meta", ())
@@ -144,7 +145,7 @@ class Journal:
             raise self._empty()
 
     def _says(self, key: str, value: str) -> bool:
-        """Whether a note has this value, by itself or, where it is damaged, by its hash alone."""
+        """Whether a note has this value, by its text or, if that is damaged, by its hash."""
         mark = mark_of(self.owner, "meta", key, value)
         notes = self._query("SELECT * FROM meta", ())
         return any(tuple(note[:2]) == (key, value) or note[2:] == (mark,) for note in notes)
@@ -162,7 +163,7 @@ class Journal:
 
     @contextlib.contextmanager
     def transaction(self) -> Iterator[None]:
-        """All that is written within, or nothing of it."""
+        """A transaction: all of it is written, or nothing."""
         self._write("BEGIN IMMEDIATE", ())
         try:
             yield
@@ -173,7 +174,7 @@ class Journal:
             raise
 
     def close(self) -> None:
-        """Write everything into the one file, which then needs no others beside it to be read."""
+        """Write everything into the one file, so that no other files are needed to read it."""
         if not self.read_only:
             # Someone else reads it, or there is no room: as it is, it will do
             with contextlib.suppress(sqlite3.Error):
@@ -188,7 +189,8 @@ class Journal:
 
     # --- what it belongs to -----------------------------------------------------------------------
     def open_for(self, digest: str, document: str) -> None:
-        """Take the journal for a study: a new one is marked with it, another study's is refused."""
+        """Assign the journal to a study: a new one is marked with it, that of another study raises
+        an error."""
         version = str(import_module(HOUSE).__version__)
         marks = {"schema": str(SCHEMA), "results": str(RESULTS), "version": version}
         marks |= {"digest": digest, "study": document}
@@ -200,8 +202,8 @@ class Journal:
                     self.note(key, value)
 
     def claim(self, digest: str, document: str) -> bool:
-        """Read and write from now on what belongs to a study; refuse the journal of another one.
-        Returns whether there is anything in it."""
+        """Read and write rows of this study from now on; an error for the journal of another one.
+        Returns whether the journal has any rows."""
         known = bool(self._query("SELECT * FROM meta", ())) or len(self) > 0
         if known:
             self._check_owner(digest, document)
@@ -209,7 +211,7 @@ class Journal:
         return known
 
     def _check_owner(self, digest: str, document: str) -> None:
-        """Refuse what belongs to another study, or no longer says to which."""
+        """Raise an error for the journal of another study, or of an unknown one."""
         self._check_results()
         if self._says("digest", digest):
             return
@@ -224,7 +226,7 @@ class Journal:
         )
 
     def _check_results(self) -> None:
-        """Refuse runs of a version that may have ended them otherwise."""
+        """Raise an error for runs of a version that may have ended them differently."""
         results, wrote = self.meta("results"), self.meta("version")
         if not self._says("results", str(RESULTS)):
             if results is None:
@@ -261,14 +263,14 @@ class Journal:
         return None
 
     def _owners(self) -> Iterator[str]:
-        """What may mark all rows: the note of the digest may be damaged in what it says, in its key
-        or in its hash."""
+        """The possible owners of all rows: the note of the digest may be damaged in its value, its
+        key or its hash."""
         for key, digest, mark in self._query("SELECT key, value, hash FROM meta", ()):
             if key == "digest" or mark == owner_of(digest):
                 yield from (owner_of(digest), str(mark))
 
     def meta(self, key: str) -> str | None:
-        """A note about the whole; None where there is none, or it is not what was written."""
+        """A note about the exploration; None if there is none, or it is damaged."""
         for known, value, mark in self._query("SELECT key, value, hash FROM meta", ()):
             if known == key and mark == mark_of(self.owner, "meta", key, value):
                 return str(value)
@@ -297,7 +299,7 @@ class Journal:
         return self._record(node, choice, *rows[0]) if rows else None
 
     def _record(self, node: str, choice: str, text: Any, mark: Any) -> Record | None:
-        """The record in a row; None, and it is put aside, where that is not what was written."""
+        """The record in a row; None if the row is damaged, which is then put aside."""
         try:
             if mark != mark_of(self.owner, "runs", node, choice, text):
                 raise ValueError("its hash is another")
@@ -317,10 +319,10 @@ class Journal:
                 self._write(f"DELETE {where}", (node, choice))
 
     def verify(self) -> None:
-        """Look at all rows, once, and put those aside that are not what was written.
+        """Check all rows once, and put damaged ones aside.
 
-        Keys may be damaged, too, and then no row is where its key says: so what is good is copied
-        in order, for a reader to a place of its own."""
+        Keys may be damaged, too, and then rows are not where their keys say: so intact rows are
+        copied in order, for a reader into a file of its own."""
         if self.verified:
             return
         self.verified = True
@@ -400,7 +402,8 @@ class Journal:
         return out
 
     def take_up(self, place: int, node: str) -> None:
-        """The node that is taken up at a place of the order; none is known after it."""
+        """Record the node whose choices are tried at a position of the order; later positions
+        become unknown."""
         with self.transaction():
             self._write("DELETE FROM taken WHERE place >= ?", (place,))
             mark = mark_of(self.owner, "taken", place, node)
@@ -446,7 +449,7 @@ class Journal:
 
 
 def differences(old: str, new: str) -> str:
-    """What differs between two studies, as one would say it."""
+    """The differences between two studies, in words."""
     try:
         a, b = json.loads(old), json.loads(new)
     except ValueError:

@@ -1,5 +1,4 @@
-"""Rows of a journal: the tables in which they stand, whether each is what was written, and a copy
-of those that are."""
+"""Rows of a journal: their tables, checks of their hashes, and a copy of the intact ones."""
 
 from __future__ import annotations
 
@@ -43,15 +42,15 @@ ORDER = "the order of nodes, from there on"
 
 
 class Damage(NamedTuple):
-    """What is not as it was written: rows, each with its table; whether rows are out of order, or
-    SQLite finds fault with its own structure."""
+    """Damaged rows, each with its table; whether rows are out of order, or SQLite reports errors in
+    its own structure."""
 
     rows: list[tuple[str, tuple[Any, ...]]]
     disorder: bool
 
     @property
     def names(self) -> list[tuple[str, str]]:
-        """What to call each: a node and a choice, or what else it is."""
+        """The name of each damaged row: a node and a choice, or its table."""
         out = []
         for table, (first, second, *_) in self.rows:
             at_place = {"meta": (NOTES, str(first)), "taken": (str(second), ORDER)}
@@ -60,13 +59,13 @@ class Damage(NamedTuple):
 
     @property
     def of_notes(self) -> bool:
-        """Whether notes about the whole may be missing."""
+        """Whether notes about the exploration may be missing."""
         return self.disorder or any(table == "meta" for table, _ in self.rows)
 
 
 def mark_of(owner: str, table: str, *fields: Any) -> str:
-    """The hash of a row, from its other fields, its table and what marks the study that it belongs
-    to; what is noted before any study is known (HEADER) belongs to none."""
+    """The hash of a row, from its other fields, its table and the owner of the row; notes that are
+    written before the study is known (HEADER) have no owner."""
     whose = "" if table == NOTES and fields[0] in HEADER else owner
     return hashlib.blake2b(
         repr((whose, table, *fields)).encode("utf-8", "surrogateescape"), digest_size=16
@@ -74,15 +73,15 @@ def mark_of(owner: str, table: str, *fields: Any) -> str:
 
 
 def owner_of(digest: str) -> str:
-    """What marks the rows of a study: the hash of the note that tells its digest."""
+    """The owner of the rows of a study: the hash of the note with its digest."""
     return mark_of("", NOTES, "digest", digest)
 
 
 def rows_of(
     base: sqlite3.Connection, table: str, owner: str
 ) -> Iterator[tuple[tuple[Any, ...], bool]]:
-    """Each row of a table, in the order in which it is found there, and whether it is what was
-    written for a study; the order of nodes is none after its first gap."""
+    """The rows of a table in the order in which they are stored, each with whether it is intact and
+    belongs to a study; nodes of the order are not valid after its first gap."""
     follows = 0
     for row in base.execute(f"SELECT {', '.join(COLUMNS[table])} FROM {table}"):
         good = row[-1] == mark_of(owner, table, *row[:-1])
@@ -93,8 +92,7 @@ def rows_of(
 
 
 def damage_of(base: sqlite3.Connection, owner: str) -> Damage:
-    """What is not as it was written for a study; raises SQLite's error where that cannot even read
-    it."""
+    """The damage of a file, for a study; raises the error of SQLite if that cannot read it."""
     found = base.execute("SELECT name FROM sqlite_master WHERE type = 'table'").fetchall()
     there, wrong = {name for (name,) in found}, []
     disorder = base.execute("PRAGMA quick_check(1)").fetchone() != ("ok",)
@@ -110,8 +108,8 @@ def damage_of(base: sqlite3.Connection, owner: str) -> Damage:
 
 
 def copy_good(base: sqlite3.Connection, fresh: sqlite3.Connection, owner: str) -> None:
-    """Put all rows that are what was written for a study into a base that is empty, in the order of
-    their keys, and the others aside, into its table `damaged`."""
+    """Copy all intact rows of a study into an empty database, in the order of their keys, and the
+    others into its table `damaged`."""
     for statement in MAKING:
         fresh.execute(statement)
     there = {name for (name,) in base.execute("SELECT name FROM sqlite_master")}
@@ -130,12 +128,12 @@ def copy_good(base: sqlite3.Connection, fresh: sqlite3.Connection, owner: str) -
 
 
 def put_aside(fresh: sqlite3.Connection, row: tuple[Any, ...]) -> None:
-    """Keep a row that is not what was written; what is no text is kept as its bytes."""
+    """Keep a damaged row; what is not text is stored as bytes."""
     fresh.execute("INSERT INTO damaged VALUES (?, ?, ?, ?)", tuple(map(storable, row)))
 
 
 def storable(value: Any) -> Any:
-    """A value as a table of texts takes it."""
+    """A value in the form in which a table of texts stores it."""
     if isinstance(value, str):
         try:
             value.encode()

@@ -16,21 +16,22 @@ from quirkpy.system.findings import Finding
 
 
 class Study(Scope):
-    """A system with sensors, what pairs of them may become, potentials to choose from, and the
+    """A system with sensors, the options of pairs of sensors, potentials to choose from, and the
     rules of judgement.
 
-    options: for pairs of kinds of sensors, what a pair in range may become.  choosing: rules that a
-    selection must pass to be tried at all, such as `OneHinge()`.  potentials: name -> forces that
-    act together.  always: forces that act whatever is chosen.  safety: what a motion must not do.
-    on_contact: sensors that meet lock, and the motion goes on ("lock"), or it ends there ("stop").
-    same: when two poses are one shape.  nudge [m or rad]: how an unstable start is left, both
-    ways.  disturbance [m or rad]: what displaces the spacecraft from an unstable rest in flight;
-    plans by time count the waiting that this leaves.  None: they count none, for the smaller the
-    disturbance, the longer that is, without bound."""
+    options: for each pair of kinds of sensors, what a pair in range may become. choosing: rules
+    that a selection must satisfy to be tried at all, such as `OneHinge()`. potentials: name ->
+    forces that act together. always: forces that act whatever is chosen. safety: what a motion must
+    not do. on_contact: when sensors meet, they lock and the motion continues ("lock"), or the
+    motion ends ("stop"). same: when two poses are one shape. nudge [m or rad]: displacement by
+    which an unstable start is left, in both senses. disturbance [m or rad]: displacement from an
+    unstable rest that is assumed in flight; plans by time include the waiting time that follows
+    from it. None: no waiting time is included, for it grows without bound as the disturbance
+    becomes smaller."""
 
     def check(self) -> tuple[Finding, ...]:
-        """What is likely a mistake: that of its system (`Multibody.check`), a study without
-        sensors, and options that no pair of sensors can use."""
+        """Probable mistakes: those of the system (`Multibody.check`), a study without sensors, and
+        options that no pair of sensors can use."""
         return judge_scope(self)
 
     def explore(

@@ -1,8 +1,7 @@
-"""Controllers at work in a run: samples, and commands that stand as schedules in tables of its own.
+"""Controllers in a run: samples, and commands as schedules in tables of the run.
 
-A command is a schedule of which the knots are written as the run goes on: a run with controllers
-is, to the bit, one with schedules that say what was commanded, and afterwards it is kept as such
-(`with_commands`)."""
+A command is a schedule whose knots are written during the run: a run with controllers is, to the
+bit, one with schedules of its commands, and is stored as such afterwards (`with_commands`)."""
 
 from __future__ import annotations
 
@@ -59,8 +58,8 @@ Bend: TypeAlias = tuple[float, int]
 
 
 class Controls:
-    """The controllers of a run at work, if there are any, and the schedules in which their commands
-    stand; `board` has all that kernels know of them."""
+    """The controllers of a run, if there are any, and the schedules of their commands; `board`: all
+    data for kernels."""
 
     def __init__(self, selection: Selection, entry: Entry, start: State) -> None:
         t, layout = selection.tables, entry.layout
@@ -88,14 +87,14 @@ class Controls:
 
     @property
     def most(self) -> int:
-        """How many times of samples and effects there are at most in one plan."""
+        """The largest number of times of samples and effects in one plan."""
         return 2 * self.board.agenda.shape[0] * self.board.agenda.shape[1] if self.loops else 0
 
     # --- when -------------------------------------------------------------------------------------
     def plan(self, t: float, end: float, knots: Sequence[float], bends: bool) -> list[Bend]:
-        """The times after t at which steps of a run to a time [s] are to end: knots of schedules on
-        the way, samples, and effects of commands, as many as there is room for; bends: loads do at
-        the end."""
+        """The times after t at which steps end, for a run to a time [s]: knots of schedules on the
+        way, samples, and effects of commands, as many as there is memory for; bends: loads have a
+        bend at the end."""
         if not self.loops:
             return [*((knot, BENT) for knot in knots), (end, BENT if bends else SMOOTH)]
         self._turn_page()
@@ -119,7 +118,7 @@ class Controls:
         return out
 
     def _turn_page(self) -> None:
-        """Keep what the board has, and write down when the next samples are."""
+        """Keep the data of the board, and write the times of the next samples."""
         board = self.board
         for c, loop in enumerate(self.loops):
             loop.take(board.log, *board.loops[c, [SAMPLED, ACTED]].tolist())
@@ -131,9 +130,9 @@ class Controls:
             board.fields[f, KNOTTED] -= over
 
     def _dues(self, knots: Floats) -> list[tuple[float, float]]:
-        """The times before the end of a run at which something is due [s], in their order, each
-        with how near others are one with it; written into the agenda.  knots: those of schedules on
-        the way, and the end; a time beside one of these is that."""
+        """The times before the end of a run at which something is due [s], in order, each with the
+        distance within which others are equal to it; they are written into the agenda. knots: those
+        of schedules on the way, and the end; a time close to one of these is replaced by it."""
         agenda, found, end = self.board.agenda, list[Floats](), float(knots[-1])
         for c, loop in enumerate(self.loops):
             times, near = loop.clock.times(loop.first, agenda.shape[1] + 1), loop.clock.near
@@ -150,7 +149,7 @@ class Controls:
         return [tuple(pair) for pair in dues[np.argsort(dues[:, 0], kind="stable")].tolist()]
 
     def _make_noise(self, c: int, loop: Loop) -> None:
-        """What is added to the numbers that a compiled command is told."""
+        """The noise that is added to the measured numbers of compiled commands."""
         board = self.board
         if not board.loops[c, COMMAND] or not len(board.noise):
             return
@@ -161,7 +160,7 @@ class Controls:
                     board.noise[j, span] = numbers_of(made[one.name])
 
     def is_due(self, end: float) -> int:
-        """What is due where the run begins: NOTHING_DUE, DUE_FIRST, or DUE_AS_WITHIN."""
+        """The action due at the start of the run: NOTHING_DUE, DUE_FIRST, or DUE_AS_WITHIN."""
         for loop in self.loops:
             sample, effect = loop.clock.times(loop.first, loop.carried + 1)
             first = min(sample[loop.carried], effect[0] if loop.carried else math.inf)
@@ -170,8 +169,8 @@ class Controls:
         return NOTHING_DUE
 
     def _bends_at(self, end: float) -> bool:
-        """Whether what goes along lines bends at the end of a run, or a step would end there in a
-        longer one."""
+        """Whether a piecewise linear command has a bend at the end of a run, or a longer run would
+        end a step there."""
         board = self.board
         for c, loop in enumerate(self.loops):
             times = board.agenda[c, :, [SAMPLE_AT, EFFECT_AT, UNTIL]]
@@ -184,7 +183,7 @@ class Controls:
 
     # --- what -------------------------------------------------------------------------------------
     def command(self, t: float, angles: Floats) -> None:
-        """Let the controller that is asked command, in Python."""
+        """Compute the command of the requested controller in Python."""
         board = self.board
         j = int(board.desk[ASKED_ROW])
         loop = self.loops[board.desk[ASKED_LOOP]]
@@ -195,7 +194,7 @@ class Controls:
         return instant_of(self.selection, self.schedules, t, self.board.rows[0], angles)
 
     def complain(self) -> None:
-        """Raise what is wrong with the command that was asked for last."""
+        """Raise the error of the last command."""
         c, j = self.board.desk[[ASKED_LOOP, ASKED_ROW]].tolist()
         self.loops[c].complain(self.board.log[j], self._memory(c))
 
@@ -204,8 +203,8 @@ class Controls:
         return self.board.memory[1, first : first + len(self.loops[c].remembered)]
 
     def leave(self) -> tuple[tuple[ControlRecord, ...], tuple[ControlState, ...]]:
-        """The samples and commands of all controllers, and these as a state carries them; those
-        that do not act begin anew when they do."""
+        """The samples and commands of all controllers, and their states at the end; controllers
+        that do not act start anew when they do."""
         records, states = list[ControlRecord](), list[ControlState]()
         if not self.loops and not self.start.controls:
             return (), ()
@@ -225,7 +224,7 @@ class Controls:
 
 
 def drawn_to(knots: Floats, times: Floats, near: float) -> Floats:
-    """Times [s], each as the knot that is near, if one is; knots in their order."""
+    """Times [s], each replaced by a knot close to it, if there is one; knots in order."""
     after = np.searchsorted(knots, times).clip(1, max(len(knots) - 1, 1))
     pair = knots[np.stack([after - 1, after.clip(max=len(knots) - 1)])]
     nearest = np.where(abs(pair[0] - times) <= abs(pair[1] - times), *pair)
@@ -234,8 +233,8 @@ def drawn_to(knots: Floats, times: Floats, near: float) -> Floats:
 
 # --- afterwards -----------------------------------------------------------------------------------
 def with_commands(system: System, course: Course) -> System:
-    """The system of a run in which what its controllers commanded stands as schedules, and which
-    has no controllers any more; without controllers the same system."""
+    """The system of a run with the commands of its controllers as schedules, and without
+    controllers; without controllers the same system."""
     t = system.tables
     if not t.controllers:
         return system
@@ -254,14 +253,14 @@ def with_commands(system: System, course: Course) -> System:
 
 
 def held_fields(system: System) -> list[DrivenField]:
-    """All fields that controllers drive, as they stand where the system begins."""
+    """All fields that controllers drive, with their values at the start of the system."""
     t, start = system.tables, system.initial
     lines = dict(line for one in start.controls for line in one.lines)
     return [DrivenField(d, t, start.t, lines.get(d.name)) for some in t.drives for d in some]
 
 
 def recall_commands(system: System, records: Sequence[ControlRecord]) -> System:
-    """A system in which commands stand as schedules with those of another run of it."""
+    """A system with commands as schedules, with those of another run of it."""
     t, commands = system.tables, []
     for record in records:
         for name, times, values in zip(record.drives, record.times, record.values, strict=True):
@@ -276,7 +275,7 @@ def recall_commands(system: System, records: Sequence[ControlRecord]) -> System:
 
 
 def replace_commands(system: System, commands: Sequence[Commands]) -> System:
-    """A system with schedules in the place of what controllers command, and without these."""
+    """A system with schedules instead of the commands of controllers, and without controllers."""
     tables = write_commands(system.tables, commands)
     chosen = selection_on(tables, system.selection)
     forces = {force.name: force for force in tables.forces}
@@ -292,8 +291,8 @@ def replace_commands(system: System, commands: Sequence[Commands]) -> System:
 
 
 def freeze_commands(system: System, who: str) -> System:
-    """The system with what its controllers command where it begins as constants; refused, for whom
-    it says, where a controller does not declare that its command rests as everything does."""
+    """The system with the commands at its start as constants; raises an error, with the given name
+    of the caller, if a controller does not declare that its command is constant at rest."""
     chosen, t = system.selection, system.tables
     for k in chosen.controllers.tolist():
         if not t.controllers[k].constant:
@@ -306,8 +305,8 @@ def freeze_commands(system: System, who: str) -> System:
 
 
 def hold_commands(system: System) -> System:
-    """The system with what its controllers command where it begins as constants; without
-    controllers the same system."""
+    """The system with the commands at its start as constants; without controllers the same
+    system."""
     if not system.tables.controllers:
         return system
     t = system.initial.t
@@ -319,8 +318,8 @@ def hold_commands(system: System) -> System:
 
 
 def controls_at(records: Sequence[ControlRecord], t: float) -> tuple[ControlState, ...]:
-    """How controllers stand at a time within a run: what they command is known, and what they
-    remember is not, so they begin anew from there."""
+    """The states of controllers at a time within a run: their commands are known, and their
+    memories are not, so they start anew from there."""
     return tuple(
         ControlState(
             record.name,
@@ -336,6 +335,6 @@ def controls_at(records: Sequence[ControlRecord], t: float) -> tuple[ControlStat
 
 
 def _around(t: float, times: Floats, values: Floats) -> tuple[tuple[float, ...], tuple[Any, ...]]:
-    """The knots between which a time lies."""
+    """The knots on both sides of a time."""
     k = max(int(np.searchsorted(times, t, side="right")) - 1, 0)
     return tuple(times[k : k + 2].tolist()), tuple(values[k : k + 2].tolist())

@@ -1,5 +1,5 @@
-"""`simulate`: the driver of a run.  Kernels take the steps; here events are located, rows kept, and
-ends explained."""
+"""The driver of a run: kernels take the steps; here events are recorded, rows are kept, and the end
+of the run is explained."""
 
 from __future__ import annotations
 
@@ -99,9 +99,9 @@ class Driver:
         self.rested = False  # says the look
 
     def head_for(self, end: float, whole: bool = False) -> None:
-        """Let the steps go on to a time [s].  They end at every knot of a schedule on the way, so
-        that none leaps over what it does, and at every sample of a controller; whole: there is to
-        be room for all of these at once."""
+        """Set the time [s] at which the run ends. Steps end at every knot of a schedule before it,
+        so that none passes over it, and at every sample of a controller; whole: with memory for all
+        samples at once."""
         self.until = end
         self.controls.prepare(end, whole)
         most = len(self.knots) + 1 + self.controls.most
@@ -122,14 +122,14 @@ class Driver:
         self.last = ends[-1][0] == end
 
     def _command(self) -> None:
-        """A controller that Python is asked about commands."""
+        """Compute the command of a controller in Python."""
         e, t = self.engine, float(self.clock[steps.T])
         e.python.t = t
         self.controls.command(t, e.conditions.near)
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:
-        """Step until the end; what is computed survives an interruption and a user's exception."""
+        """Step until the end; results survive an interruption and an exception in users' code."""
         kept = Kept(self.settings.keep)
         self.make_room(self.rows_at_once())
         if self.look is not None:
@@ -148,7 +148,7 @@ class Driver:
         return self._course(kept, stop)
 
     def _leave_course(self, kept: Kept, error: Exception) -> None:
-        """Give an error what was computed until then, as far as there is memory for it."""
+        """Attach the results so far to an error, if there is enough memory for them."""
         with suppress(MemoryError):
             self._keep_rest(kept)
         with suppress(MemoryError):
@@ -170,7 +170,7 @@ class Driver:
         self.rows = self.empty_rows(1 + at_once)
 
     def empty_rows(self, count: int) -> Rows:
-        """Room for so many rows of the run, and for notes of one call."""
+        """Empty rows of the run, and empty notes of one call."""
         angles, stops = len(self.layout.packed.coordinates), len(self.layout.labels)
         noted = NOTES + FUNCTION_NOTES * len(self.watched)
         notes, jumps = np.zeros((noted, NOTE_WIDTH)), NOTES if stops else 1
@@ -196,14 +196,14 @@ class Driver:
             e.python.open()
 
     def give_back(self) -> None:
-        """Leave the engine as it was lent."""
+        """Return the engine in the state in which it was lent."""
         self.engine.model = self.layout.model
         self.engine.python.events = self.engine.python.commands = None  # which would keep the run
         del self.engine
 
     def _drive(self, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
-        """All calls of kernels.  Most runs end with the first; a Ctrl-C meanwhile is raised when it
-        returns, unless Python is called back, where it might be lost."""
+        """Make all calls of kernels. Most runs end with the first; a Ctrl-C meanwhile is raised
+        when it returns, unless Python is called from the kernel, where it could be lost."""
         e, why = self.engine, integrator.GOING
         asking = e.conditions.hook[PARTS] != 0 or PYTHON in self.kinds or self.controls.loops
         if not asking:
@@ -217,11 +217,10 @@ class Driver:
 
     def _begin(self, kept: Kept) -> int:
         """The start on the constraints, as the first row, and the first steps; returns why they
-        have ended.
+        ended.
 
-        No steps where the start is to be looked at first: at a rest, or in a loop where branches
-        may meet.
-        """
+        No steps are taken if the start must be examined first: at rest, or in a loop where branches
+        may meet."""
         e = self.engine
         looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
@@ -248,19 +247,21 @@ class Driver:
         return why
 
     def _raise_pending(self, why: int) -> None:
-        """Raise what users' code has raised in the last call of a kernel, or was no command."""
+        """Raise the exception of users' code in the last call of a kernel, or the error of an
+        invalid command."""
         self.engine.python.raise_pending()
         if why == integrator.PYTHON_FAILED:
             self.controls.complain()
 
     def _check_functions(self, why: int) -> None:
-        """Say which function of time of the user is to blame where numbers are not finite."""
+        """Name the user's function of time that caused numbers that are not finite."""
         if why == integrator.NOT_FINITE:
             self.engine.python.t = float(self.clock[steps.T])
             check_functions(self.engine.selection, self.engine.python.t)
 
     def stand(self) -> Course:
-        """The start alone: on its joints, with the stops on which it presses; no step is taken."""
+        """The start alone: projected onto its joints, with the stops that are in contact; no step
+        is taken."""
         kept = Kept(self.settings.keep)
         self.make_room(1)
         with self.at_work():
@@ -268,9 +269,9 @@ class Driver:
         return self._course(kept, Stop.END)
 
     def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
-        """Record that joints took kinetic energy [J] from the start as it was given, and which, if
-        they did; those that move by themselves may have put some in.  begun: the start after that,
-        as the run moves it."""
+        """Record kinetic energy [J] that projection of the given start onto its joints has removed,
+        and which joints did so, if any; driven joints may have added some. begun: the start after
+        projection, as the run begins with it."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
@@ -280,7 +281,7 @@ class Driver:
             self.notes.begin_with(told, at.state, after)
 
     def check_start(self) -> None:
-        """Refuse a start that is none."""
+        """Raise an error for an inadmissible start."""
         e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer >= 0:
             label = self.layout.labels[answer]
@@ -303,8 +304,8 @@ class Driver:
         return int(self.counts[steps.ANSWER])
 
     def _ask_for_branches(self) -> None:
-        """Record that the run begins at rest where branches meet, if it does: beside the pose more
-        rows count."""
+        """Record that the run begins at rest where branches meet, if it does: near the pose the
+        rank of the rows is higher."""
         e, y = self.engine, self.y.copy()
         counted = e.scratch.report[COUNTED]
         speeds = speeds_of(bodies_of(y))
@@ -335,7 +336,7 @@ class Driver:
         )
 
     def _keep_rest(self, kept: Kept) -> None:
-        """What a call that did not return has filled; the start, when there is nothing else."""
+        """Keep the rows of a call that did not return; the start, if there are none."""
         self._keep_rows(kept)
         if not kept.seen:
             self._keep_present(kept)
@@ -370,7 +371,7 @@ class Driver:
         )
 
     def _loop(self, why: int, kept: Kept, progress: Callable[[float], None] | None) -> Stop:
-        """Call after call, until the run is over; why: the last has ended."""
+        """Call the kernels until the run is over; why: the reason why the last call ended."""
         e = self.engine
         while True:
             if progress is not None and self.counts[steps.STEPS] > 0:
@@ -396,8 +397,8 @@ class Driver:
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def pass_end(self, why: int) -> int:
-        """Why a call has ended; at the last of the times for which there was room the run goes
-        on."""
+        """The reason why a call ended; at the last of the planned times the run continues with the
+        next plan."""
         if why != integrator.ARRIVED or self.last:
             return why
         self._plan()
@@ -413,7 +414,7 @@ class Driver:
         return self._advance(True, room)
 
     def advance(self, room: int) -> int:
-        """Steps, until there is something to do; returns why."""
+        """Take steps until Python must act; returns why they ended."""
         return self._advance(False, room)
 
     def _advance(self, fresh: bool, room: int) -> int:
@@ -426,7 +427,7 @@ class Driver:
         return int(ADVANCE.run(*arrays, fresh, room))
 
     def leave_end(self) -> int:
-        """Go on where a step has ended at a time at which it was to; returns why not, or GOING."""
+        """Continue after a step that ended at a planned time; returns why not, or GOING."""
         e = self.engine
         arrays = self.run_arrays, e.model, e.conditions, e.scratch, self.watch, self.rows
         if self.controls.loops:
@@ -434,7 +435,7 @@ class Driver:
         return int(integrator.pass_end(*arrays))
 
     def settings_between(self) -> Settings:
-        """The settings by which what lies between rows is found again."""
+        """The settings for recomputing states between rows."""
         return self.settings
 
     def _resting(self) -> bool:
@@ -445,7 +446,7 @@ class Driver:
         return any(event.terminal for event in rests)
 
     def python_values(self) -> None:
-        """Watched functions that are Python's, at the state that the kernels ask about."""
+        """Evaluate the watched functions that are Python's, at the state of the kernels."""
         states, asked = self.layout.states, self.watch.asked.reshape(-1)
         y, near = self.entry.expand(states.rows_in(asked)), self.engine.conditions.near
         state = state_at(self.start, self.engine.python.t, y, near, further=states.tail_in(asked))

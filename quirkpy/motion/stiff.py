@@ -1,5 +1,5 @@
-"""Stiff systems: the driver of runs by the implicit method, and of those that find out by
-themselves which method they need."""
+"""Stiff systems: the driver of runs by the implicit method, and of runs that choose their method by
+themselves."""
 
 from __future__ import annotations
 
@@ -57,8 +57,8 @@ FACTORS_COST = 2e-3
 
 
 def coordinates_in(tree: Tree, shut: bool) -> Ints:
-    """How each body moves on what it hangs on (nb, WHAT_WIDTH); shut: joints of the tree are, and
-    stay so, else all bodies have six coordinates."""
+    """The relative coordinates of each body (nb, WHAT_WIDTH); shut: joints of the tree hold
+    exactly, else all bodies have six coordinates."""
     nodes, n = tree.nodes, len(tree.nodes) - 1
     out, begun = np.zeros((n, relative.WHAT_WIDTH), dtype=np.int64), 0
     for i in range(n):
@@ -102,8 +102,8 @@ def room_for_coordinates(what: Ints, count: int) -> Relative:
 class StiffDriver(Driver):
     """A run by implicit steps; projection, events, ledger and rows are those of every run.
 
-    What serves from one step to the next is forgotten at the end of a run; so one that goes on from
-    another's end agrees with the whole to its tolerance, not to the bit."""
+    Data that serve several steps are discarded at the end of a run; so a run that continues another
+    one agrees with the whole to its tolerance, not to the bit."""
 
     def __init__(
         self,
@@ -122,17 +122,17 @@ class StiffDriver(Driver):
         return super().first_steps(1)
 
     def _forget(self) -> None:
-        """Nothing is known of steps before the next."""
+        """Discard what is known of earlier steps."""
         memory = self.collocation.memory
         memory[:] = 0.0
         memory[collocation.LEFT_OVER], memory[collocation.ENDED] = 1.0, np.nan
 
     def advance(self, room: int) -> int:
-        """Implicit steps, until there is something to do; returns why."""
+        """Take implicit steps until Python must act; returns why they ended."""
         return self._step_implicitly(room)
 
     def _step_implicitly(self, room: int) -> int:
-        """Implicit steps past all ends that are known; returns why no more."""
+        """Take implicit steps past all planned times; returns why they ended."""
         e, counts = self.engine, self.counts
         arrays = (
             self.run_arrays, e.model, e.conditions, e.scratch, IMPLICIT, self.watch, self.rows,
@@ -157,9 +157,9 @@ class StiffDriver(Driver):
 
 
 class AutoDriver(StiffDriver):
-    """A run that begins with explicit steps, and goes on with implicit ones where the motion turns
-    out to be stiff: where its steps are as long as stability lets them be, and implicit ones, which
-    are tried, take less effort.  An event says so, from when on, and where it changes back."""
+    """A run that begins with explicit steps, and continues with implicit ones where the motion is
+    stiff: where the length of its steps is limited by stability, and implicit steps, which are
+    tried, take less effort. Events tell when the method changes."""
 
     def __init__(
         self,
@@ -184,8 +184,8 @@ class AutoDriver(StiffDriver):
         return Driver.rows_at_once(self)
 
     def advance(self, room: int) -> int:
-        """Steps by the method that takes less effort, until there is something to do; returns
-        why."""
+        """Take steps by the method with less effort until Python must act; returns why they
+        ended."""
         if self.implicit and self.efforts[True] >= PAYS * self.efforts[False]:
             self._change_to(False)
         elif not self.implicit and self.stiff:
@@ -202,17 +202,17 @@ class AutoDriver(StiffDriver):
         return why
 
     def settings_between(self) -> Settings:
-        """As a run by one method has them."""
+        """The settings of a run by one method."""
         return by_one_method(self.settings, self.notes.events)
 
     def _effort(self) -> float:
-        """What all steps have cost until now, in evaluations."""
+        """The cost of all steps so far, in evaluations."""
         factorized = self.collocation.memory[collocation.FACTORIZATIONS]
         n, bodies = len(self.collocation.one_room), len(self.y)
         return float(self.counts[steps.EVALUATIONS] + factorized * FACTORS_COST * n**3 / bodies)
 
     def _change_to(self, implicit: bool) -> None:
-        """Go on by the other method."""
+        """Continue with the other method."""
         made = float(self.collocation.memory[collocation.FACTORIZATIONS])
         self.implicit, self.trying, self.stiff = implicit, implicit, False
         if implicit:
@@ -226,7 +226,7 @@ class AutoDriver(StiffDriver):
         self.notes.events.append(Happening(float(self.clock[steps.T]), name))
 
     def _seems_stiff(self) -> bool:
-        """Whether the last explicit step was as long as stability allows."""
+        """Whether the length of the last explicit step was limited by stability."""
         count, filled = int(self.counts[steps.STEPS]), int(self.counts[steps.ROOM])
         if count < self.look_after or filled < 2:
             return False
@@ -238,9 +238,9 @@ class AutoDriver(StiffDriver):
 
 
 def fastest_rate(before: Floats, run: Run, h: float) -> float:
-    """The rate [1/s] at which accelerations answer to velocities between the last stage of a step
-    of DOP853 and its end, both at one time: of what changes fastest (Hairer and Wanner, IV.2).
-    before: the state in which the step began (nb + 1, STATE_WIDTH)."""
+    """The fastest rate [1/s]: the change of accelerations over that of velocities between the last
+    stage of a step of DOP853 and its end, both at one time (Hairer and Wanner, IV.2). before: the
+    state in which the step began (nb + 1, STATE_WIDTH)."""
     w, n = TABLES["dop853"].weights, len(run.out)
     slopes, last = run.states[:12, :n], 11
     ends, stage = w[12, :12].copy(), w[last, :12].copy()
@@ -253,8 +253,7 @@ def fastest_rate(before: Floats, run: Run, h: float) -> float:
 
 
 def by_one_method(settings: Settings, events: Sequence[Happening]) -> Settings:
-    """Settings with the method by which what lies between rows of a run is found again, from the
-    run's events."""
+    """Settings with one method, for recomputing states between rows of a run with these events."""
     if settings.method != "auto":
         return settings
     changed = any(event.name == IMPLICIT_STEPS for event in events)

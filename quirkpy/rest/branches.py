@@ -1,11 +1,12 @@
-"""The motions that a pose allows, one by one, where branches of them meet.
+"""The motions that a pose allows, one by one, where branches of motion meet.
 
-In a singular pose, such as a flat four-bar or a map that is folded up, the joints allow to first
-order directions that no motion follows.  True motions begin in the tangent cone: directions w with
-Q(w) = 0 for all forms Q of the second order (`branch_points`).  It is a union of pieces, each a
-plane or a bent surface that is as wide as its tangent; an `AllowedMotion` is one of them.  They are
-sought by Newton's method from directions of all kinds, most of all from such as the pieces known
-already do not have, and followed a little way, since a cone may be narrower to higher orders."""
+In a singular pose, such as a flat four-bar or a folded map, joints allow to first order directions
+that no motion follows. Motions begin in the tangent cone: directions w with Q(w) = 0 for all
+quadratic forms Q of the second order (`branch_points`). It is a union of pieces, each a linear
+subspace or a curved surface of the dimension of its tangent space; an `AllowedMotion` is one of
+them. Pieces are found by Newton's method from random directions, most of them outside of the pieces
+known so far, and each is followed over a small distance, since the cone may be narrower to higher
+orders."""
 
 from __future__ import annotations
 
@@ -52,12 +53,12 @@ SHARE_OF_WAY, STEPS_OF_WAY = 0.1, 60
 class AllowedMotion:
     """A motion that a pose allows.
 
-    direction: velocities with which it begins (n, 6), in N and, of turns, in body axes; what floats
-    free keeps its momenta.  The fastest joint moves at 1 rad/s or 1 m/s.  rates: those of the
-    joints that move [rad/s] or [m/s], by name, or "joint: coordinate".  bodies: names of those that
-    move, of what floats free beside its first body.  freedoms: in how many independent ways the
-    branch goes on; the direction is then the one in which the loads pull, or that of its first
-    joint.  pull: how the loads accelerate it along the direction, from rest [rad/s2] or [m/s2]."""
+    direction: initial velocities (n, 6), in N, angular ones in body axes; momenta of floating
+    systems are zero. The fastest joint moves at 1 rad/s or 1 m/s. rates: those of the joints that
+    move [rad/s] or [m/s], by name, or "joint: coordinate". bodies: names of the bodies that move,
+    in floating systems relative to the first body. freedoms: the dimension of the branch; the
+    direction is then the one of the loads, or that of its first joint. pull: the acceleration along
+    the direction by the loads, from rest [rad/s2] or [m/s2]."""
 
     direction: Floats
     rates: dict[str, float]
@@ -71,14 +72,14 @@ class AllowedMotion:
 
 
 class ConePiece(NamedTuple):
-    """A piece of a tangent cone, in coordinates of a vicinity: its tangent, at a direction where it
-    is bent (d, f); that direction (f,), or none of a plane."""
+    """A piece of a tangent cone, in coordinates of a vicinity: the tangent space (d, f), of a
+    curved piece at a direction (f,); no direction for a linear subspace."""
 
     tangent: Floats
     at: Floats | None
 
     def nearest(self, forms: Floats, aim: Floats) -> Floats:
-        """The direction in this piece, not of length one, that is nearest to one (f,)."""
+        """The direction in this piece, not of length one, that is closest to a given one (f,)."""
         if self.at is None:
             return np.asarray(self.tangent.T @ (self.tangent @ aim))
         w = self.at
@@ -95,8 +96,8 @@ class ConePiece(NamedTuple):
 
 
 def zero_of(forms: Floats, w: Floats) -> Floats | None:
-    """A direction of length one near w along which all forms are zero, by Newton's method, damped
-    far from it, as Levenberg and Marquardt do."""
+    """A direction of length one near w along which all forms vanish, by Newton's method with the
+    damping of Levenberg and Marquardt far from it."""
     for _ in range(NEWTON_STEPS):
         w = w / np.linalg.norm(w)
         slopes = forms @ w
@@ -111,13 +112,13 @@ def zero_of(forms: Floats, w: Floats) -> Floats | None:
 
 
 def tangent_at(forms: Floats, w: Floats) -> Floats:
-    """Directions along which the cone goes on from one of its directions (d, f)."""
+    """The tangent space of the cone at one of its directions (d, f)."""
     _, sigma, Vt = np.linalg.svd(forms @ w)
     return np.asarray(Vt[int((sigma > RANK).sum()) :])
 
 
 def piece_at(forms: Floats, w: Floats) -> ConePiece | None:
-    """The piece of a direction of the cone; None where several meet."""
+    """The piece of the cone that contains a direction; None where several meet."""
     sigma = np.linalg.svd(forms @ w, compute_uv=False)
     if ((sigma > RANK) & (sigma < MEETING)).any():
         return None
@@ -127,14 +128,14 @@ def piece_at(forms: Floats, w: Floats) -> ConePiece | None:
 
 
 def is_within(piece: ConePiece, w: Floats, forms: Floats) -> bool:
-    """Whether a direction belongs to a piece that is known."""
+    """Whether a direction belongs to a known piece."""
     if piece.at is None:
         return bool(np.linalg.norm(piece.tangent @ w) > 1.0 - SAME)
     return leads_to(forms, piece.at, w) or leads_to(forms, piece.at, -w)
 
 
 def leads_to(forms: Floats, start: Floats, end: Floats) -> bool:
-    """Whether a way along the cone leads from one direction to the other."""
+    """Whether a path along the cone connects two directions."""
     w: Floats | None = start
     for _ in range(STEPS_OF_WAY):
         if w is None or np.linalg.norm(end - w) < 2.0 * SHARE_OF_WAY:
@@ -144,7 +145,7 @@ def leads_to(forms: Floats, start: Floats, end: Floats) -> bool:
 
 
 def starts(found: list[ConePiece], f: int) -> Iterator[Floats]:
-    """Directions to begin with: beside all that is known, beside one piece of it, and any."""
+    """Initial directions: outside of all known pieces, outside of one piece, and any."""
     rng = np.random.default_rng(0)
     while True:
         yield rng.normal(size=f)
@@ -174,7 +175,7 @@ def pieces_of(forms: Floats) -> list[ConePiece]:
 
 # --- branches -------------------------------------------------------------------------------------
 class Beginning(NamedTuple):
-    """A branch, and the direction in which it begins, of length one, in coordinates (f,)."""
+    """A branch and its initial direction, of length one, in coordinates (f,)."""
 
     branch: AllowedMotion
     along: Floats
@@ -202,7 +203,8 @@ class Meeting:
         return moving.coordinates(self.which)[:, 1]
 
     def find_ways(self) -> list[Beginning]:
-        """Find all of them, in an order that neither names nor the place of the whole change."""
+        """Find all branches, in an order that depends neither on names nor on the position of the
+        system."""
         f, forms = self.around.freedoms, forms_at(self.around)
         if f == 0:
             return []
@@ -235,7 +237,7 @@ class Meeting:
         )
 
     def _moving(self, speeds: Floats) -> tuple[str, ...]:
-        """Names of the bodies that move; of an island, beside its first."""
+        """Names of the bodies that move; in a floating island relative to its first."""
         islands, cluster = self.around.layout.model.islands, self.around.entry.merger
         of = islands if cluster is None else islands[cluster.cluster]
         n, v, omega = self.at.frames.axes[: len(of)], linear_of(speeds), angular_of(speeds)
@@ -253,7 +255,7 @@ class Meeting:
         return tuple(np.array(self.at.selection.tables.body_names)[moving].tolist())
 
     def is_true(self, w: Floats) -> bool:
-        """Whether a motion follows a direction a little way."""
+        """Whether a motion follows a direction over a small distance."""
         way = FOLLOWED_FOR / float(abs(self.bodies(w)).max()) * w[None]
         went = self.around.coordinates(self.around.answers(self.around.states_at(way)).rows)[0]
         return bool(went @ w > TRUE * np.linalg.norm(went))

@@ -155,7 +155,7 @@ def angles_of(part: qp.Part) -> list[str]:
 def angles_said(of: Any, names: Collection[str]) -> list[str]:
     """Which of some names a docstring gives in radians: the name stands before the unit, after no
     other unit."""
-    said = inspect.getdoc(of) or ""
+    said = " ".join((inspect.getdoc(of) or "").split())
     before = re.findall(r"([^\[\].;]*)(?:\[[^\]]*\] (?:or|and) )?\[(?:m or )?rad\]", said)
     found = [[name for name in re.findall(r"\w+", words) if name in names] for words in before]
     return [words[-1] for words in found if words]

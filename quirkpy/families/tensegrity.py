@@ -232,7 +232,7 @@ class Frame(NamedTuple):
         return bodies[self.ends[i][0]] if self.ends[i] else balls[i]
 
     def sites(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> tuple[Site, ...]:
-        """The nodes."""
+        """The site of each node, on a bar, a ball or the ground."""
         return tuple(
             self.holder(i, bodies, balls).site_placed(f"n{i + 1}", tuple(point), NO_TURN)
             for i, point in enumerate(self.points)
@@ -271,7 +271,7 @@ class Frame(NamedTuple):
                 yield bodies[min(group)]
 
     def ropes(self, sites: Sequence[Site], options: StringOptions) -> tuple[String, ...]:
-        """The strings."""
+        """The strings between sites of nodes, as parts."""
         each = MemberNumbers(self.who, "string", options, len(self.ways))
         return tuple(self.rope(k, sites, each) for k in range(len(self.ways)))
 

@@ -218,7 +218,7 @@ class Symmetry:
 
     @cached_property
     def _nothing(self) -> Exchange:
-        """The identity."""
+        """The exchange that leaves every body and every sensor in its place."""
         n = len(self.bodies)
         sensors = {k: k for k in range(len(self.study.sensors))}
         return Exchange(

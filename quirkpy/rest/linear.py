@@ -20,8 +20,10 @@ from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
 from quirkpy.parts.checks import show
+from quirkpy.parts.force import Force
 from quirkpy.parts.part import PartError, fields_of
 from quirkpy.rest.kinks import jumping_forces
+from quirkpy.rest.sides import phases_of, stretches
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
@@ -160,9 +162,10 @@ def linearize(
     if not isinstance(rigid, bool):
         raise PartError(f"linearize: rigid is {show(rigid)}, but must be True or False.")
     state = hold_at_latches(system.clusters, state)
-    around = Vicinity(system.clusters, state)
+    phases = phases_of(system.selection, stretches(system.selection, state))
+    around = Vicinity(system.clusters, state, phases=phases)
     if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
-        around = Vicinity(system.clusters, state, around.whole.with_drifts())
+        around = Vicinity(system.clusters, state, around.whole.with_drifts(), phases)
     fastest = float(abs(around.whole.relative_velocities(around.rows)).max(initial=0.0))
     if fastest > REST_SPEED:
         raise PartError(
@@ -244,13 +247,16 @@ def _load(system: System, state: State, force: str, **fields: float) -> Floats:
 def _change(system: System, state: State, force: str, field: str) -> Floats:
     """The derivative of the loads with respect to a field of the force (n, 6); warns where it is
     zero, and raises an error where it depends on the sense."""
-    value = getattr(system[force], field)
+    part = system[force]
+    value = part.value_of(field) if isinstance(part, Force) else getattr(part, field)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PartError(
             f"linearize: inputs has {force + '.' + field!r}, but that is {show(value)}, and must "
             "be a number."
         )
     step = FIELD_STEP * max(1.0, abs(value))
+    if field == "rest_length" and force in (found := stretches(system.selection, state)):
+        step = min(step, 0.5 * abs(found[force]) or step)  # on one side of the kink
     less, here, more = (
         _load(system, state, force, **{field: value + way * step}) for way in (-1.0, 0.0, 1.0)
     )

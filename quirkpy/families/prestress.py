@@ -17,8 +17,8 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
 from quirkpy.parts.checks import instance, not_negative, number
 from quirkpy.parts.force import Force
-from quirkpy.parts.forces import String
 from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.strings import String
 from quirkpy.system.multibody import Multibody
 
 #: Singular values below this share of the largest count as zero [1].

@@ -46,6 +46,7 @@ from quirkpy.parts.checks import (
     text,
     vector,
 )
+from quirkpy.parts.modal import ModalModel, PointModes
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 
@@ -174,6 +175,17 @@ class Body(Part):
         """The matrix as nine floats, row by row."""
         q = self.orientation
         return quat.rotation_matrix(q.w, q.x, q.y, q.z)
+
+    # --- how it bends -----------------------------------------------------------------------------
+    @property
+    def modal(self) -> ModalModel | None:
+        """Modes and their integrals over the mass; None: this body does not bend."""
+        return None
+
+    def modes_at(self, point: Vector) -> PointModes:
+        """How a point of the body, and axes there, follow its modes; point: in body axes [m]."""
+        none = np.zeros((0, 3))
+        return PointModes(np.array(point, dtype=float), none, none, np.zeros((3, 0, 0)))
 
     # --- ways of making one -----------------------------------------------------------------------
     @classmethod

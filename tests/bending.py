@@ -7,6 +7,7 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.maths.types import Floats
+from quirkpy.parts.body import Body
 from quirkpy.parts.modal import MassPoints, ModalModel
 
 #: The permutation symbol: LEVI[a, c, k] = b_a . (b_c x b_k).
@@ -81,3 +82,41 @@ def energy_of_model(
 ) -> float:
     speeds = np.concatenate([motion.v, motion.spin, motion.rate])
     return 0.5 * float(speeds @ mass_matrix(mass, inertia, model, motion.q) @ speeds)
+
+
+class SpinningModes(NamedTuple):
+    """Stiffness and gyroscopic matrices (n, n) of a body whose frame moves steadily."""
+
+    stiffness: Floats
+    gyroscopic: Floats
+
+    @property
+    def frequencies(self) -> Floats:
+        """In increasing order (n,) [rad/s]."""
+        n = len(self.stiffness)
+        square = np.block([
+            [np.zeros((n, n)), np.eye(n)], [-self.stiffness, -self.gyroscopic]
+        ])  # fmt: skip
+        return np.sort(abs(np.linalg.eigvals(square).imag))[::2]
+
+
+def spinning_modes(body: Body, spin: Floats, still: Floats) -> SpinningModes:
+    """Of a body that spins steadily [rad/s] about one of its points (body axes [m]), linearised
+    about the undeformed shape, which must be at rest relative to it."""
+    assert body.mass is not None
+    assert body.modal is not None
+    mass, inertia, model = body.mass, body.inertia_matrix, body.modal
+    rigid = np.concatenate([np.cross(spin, -np.asarray(still)), spin])
+    n = model.count
+
+    def energy(q: Floats) -> float:
+        return -0.5 * float(rigid @ mass_matrix(mass, inertia, model, q)[:6, :6] @ rigid)
+
+    def momenta(q: Floats) -> Floats:
+        return rigid @ mass_matrix(mass, inertia, model, q)[:6, 6:]
+
+    unit, none = np.eye(n), np.zeros(n)
+    first = np.array([energy(e) - energy(none) for e in unit])
+    both = np.array([[energy(d + e) - energy(none) for d in unit] for e in unit])
+    coupling = np.array([momenta(e) - momenta(none) for e in unit])
+    return SpinningModes(model.stiffness + both - first[:, None] - first, coupling.T - coupling)

@@ -278,7 +278,7 @@ class Body(Part):
         return {
             **rest,
             "position": add(first, scale(0.5, along)),
-            "orientation": _turn_x_to(tuple(c / length for c in along)),
+            "orientation": turn_x_to(tuple(c / length for c in along)),
         }
 
     @classmethod
@@ -326,7 +326,7 @@ class Body(Part):
         )
 
 
-def _turn_x_to(target: Vector) -> Any:
+def turn_x_to(target: Vector) -> Any:
     """The smallest rotation from the x axis to a unit vector."""
     x, y, z = target
     sine = math.hypot(y, z)

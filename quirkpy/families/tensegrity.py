@@ -11,12 +11,13 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 import numpy as np
 
 from quirkpy.families.bars import CompressibleBar
+from quirkpy.families.beads import chains_of
 from quirkpy.maths.quat import rotation_matrix
 from quirkpy.maths.triples import NO_TURN, turn
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import instance, not_negative, positive, show, vector
+from quirkpy.parts.checks import instance, not_negative, positive, show, vector, whole
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Planar, Revolute, Spherical
 from quirkpy.parts.part import Part, PartError, check_argument
@@ -48,14 +49,17 @@ class BarOptions(TypedDict, total=False):
 
 class StringOptions(TypedDict, total=False):
     """Options of strings: stiffness [N/m] or EA [N]; rest, the rest length as a share of the
-    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; each one number, or one for
-    each string."""
+    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; mass [kg] (default 0), with
+    beads, the number of point masses along it (default 3); each one number, or one for each
+    string."""
 
     stiffness: OneOrEach
     EA: OneOrEach
     rest: OneOrEach
     rest_length: OneOrEach
     damping: OneOrEach
+    mass: OneOrEach
+    beads: OneOrEach
 
 
 class Tensegrity(NamedTuple):
@@ -110,12 +114,14 @@ def tensegrity(
     hinges about it.
 
     Bars are solid cylinders; with a modulus each is a `CompressibleBar`. No member exerts a moment
-    about the axis of a bar, so the moment of inertia about that axis has no effect."""
-    frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal)
+    about the axis of a bar, so the moment of inertia about that axis has no effect. A string "s1"
+    with mass consists of pieces "s1 1", "s1 2" ... between point masses, which are nodes behind the
+    given ones."""
+    frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal, string or {})
     made = frame.bars(bar or {})
     balls = frame.balls()
     sites = frame.sites(made, balls)
-    ropes = frame.ropes(sites, string or {})
+    ropes = frame.ropes(sites)
     joints = frame.joints(made, balls)
     system = Multibody(*(p for one in made for p in one.parts), *balls.values(), *joints, *ropes)
     found = tuple(one.middle for one in made), ropes, tuple(balls.values()), sites
@@ -135,8 +141,8 @@ class Strut(NamedTuple):
 
 class Frame(NamedTuple):
     """Nodes and members as given, checked: points (n, 3), pairs of bars, paths of strings, fixed
-    nodes, masses of nodes, the normal of the plane of motion, and the bars that end at each
-    node."""
+    nodes, masses of nodes, the normal of the plane of motion, the bars that end at each node, and
+    names and options of the strings."""
 
     who: str
     points: Floats
@@ -146,11 +152,14 @@ class Frame(NamedTuple):
     masses: Mapping[int, float]
     normal: Any
     ends: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    string: Mapping[str, Any]
 
     @classmethod
     def of(
-        cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any
-    ) -> Frame:
+        cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any,
+        string: Any,
+    ) -> Frame:  # fmt: skip
         """A frame from checked arguments."""
         points = check_points(who, nodes)
         stiff, pulling = check_list(who, "bars", bars), check_list(who, "strings", strings)
@@ -169,10 +178,16 @@ class Frame(NamedTuple):
             for i, m in weights.items()
         }
         axis = None if normal is None else check_argument(who, "normal", normal, vector)
+        each = MemberNumbers(who, "string", string, len(ways))
+        names: Sequence[str] = [f"s{k + 1}" for k in range(len(ways))]
+        if string.get("mass") is not None:
+            chains = chains_of(points, ways, each.checked, string, loads)
+            points, string, loads = np.array(chains.nodes), chains.options, chains.masses
+            ways, names = tuple(chains.strings), chains.names
         ends = tuple(
             tuple(k for k, pair in enumerate(pairs) if i in pair) for i in range(len(points))
         )
-        made = cls(who, points, pairs, ways, held, loads, axis, ends)
+        made = cls(who, points, pairs, ways, held, loads, axis, ends, tuple(names), string)
         made.check()
         return made
 
@@ -317,9 +332,9 @@ class Frame(NamedTuple):
             if not any(self.held & {*self.pairs[k]} for k in group):
                 yield bodies[min(group)]
 
-    def ropes(self, sites: Sequence[Site], options: StringOptions) -> tuple[String, ...]:
+    def ropes(self, sites: Sequence[Site]) -> tuple[String, ...]:
         """The strings between sites of nodes, as parts."""
-        each = MemberNumbers(self.who, "string", options, len(self.ways))
+        each = MemberNumbers(self.who, "string", self.string, len(self.ways))
         return tuple(self.rope(k, sites, each) for k in range(len(self.ways)))
 
     def rope(self, k: int, sites: Sequence[Site], each: MemberNumbers) -> String:
@@ -331,7 +346,7 @@ class Frame(NamedTuple):
             rest = length * each.get("rest", k, not_negative, 1.0)
         first, *over, last = (sites[i] for i in way)
         return String(
-            f"s{k + 1}", first, last, over=over, rest_length=rest,
+            self.names[k], first, last, over=over, rest_length=rest,
             stiffness=each.get("stiffness", k, not_negative), EA=each.get("EA", k, positive),
             damping=each.get("damping", k, not_negative, 0.0),
         )  # fmt: skip
@@ -362,6 +377,10 @@ class MemberNumbers:
                 )
             value = value[k]
         return check_argument(self.who, f"{self.what} {name}", value, check)
+
+    def checked(self, name: str, k: int, default: Any = None) -> Any:
+        """The number of member k, or the default; zero or above."""
+        return self.get(name, k, whole if name == "beads" else not_negative, default)
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -151,6 +151,25 @@ def test_what_floats_keeps_energy_and_momenta(seed: int) -> None:
     assert np.ptp(run["b1 elasticity"].length) > 1e-3
 
 
+def test_prestress_finds_the_rest_lengths_of_bars_too() -> None:
+    """The tensions are those between rigid bars, each bar pushes with what holds them, and all
+    stays where it is."""
+    string = {"stiffness": 5e3}
+    rigid = qp.tensegrities.prism(3, fixed=False, bar={"mass": 1.0}, string=string)
+    soft = qp.tensegrities.prism(3, fixed=False, bar={"mass": 1.0, "modulus": 1e8}, string=string)
+    bars = [bar.elasticity.name for bar in soft.compressible]
+    one, two = qp.prestress(rigid.system, 20.0), qp.prestress(soft.system, 20.0, bars=bars)
+    for name, tension in one.tension.items():
+        assert two.tension[name] == pytest.approx(tension, rel=1e-9)
+    # the densities of bars are those of upright strings, pushing
+    for name in bars:
+        assert two.density[name] == pytest.approx(-two.density["s7"], rel=1e-9)
+        assert two.rest_length[name] > soft.compressible[0].length
+    assert abs(two.system.acceleration()[:, :3]).max() < 1e-6
+    with pytest.raises(qp.PartError, match="bars names 's1', which is no Spring"):
+        qp.prestress(soft.system, bars=["s1"])
+
+
 @pytest.mark.parametrize(
     ("changes", "sentence"),
     [

@@ -88,3 +88,41 @@ def along_x() -> qp.Multibody:
     ]  # fmt: skip
     spin = qp.HingeSpring("spin", turn, stiffness=2.0, damping=0.1)
     return qp.Multibody(a, b, turn, spin, lock, lever, still, *parts)
+
+
+@pytest.mark.parametrize("beads", [1, 4])
+def test_a_string_with_mass_swings_as_lagrange_says(beads: int) -> None:
+    """n beads of mass m between n + 1 pieces of length a under the tension T: 2 sqrt(T / (m a))
+    sin(j pi / (2 n + 2)) across; sums of masses and the stiffness of the whole are kept."""
+    made = qp.tensegrity(
+        [(0, 0, 0), (2, 0, 0)], strings=[(0, 1)], fixed=[0, 1],
+        string={"stiffness": 900.0, "rest": 0.95, "mass": 0.3, "beads": beads},
+    )  # fmt: skip
+    assert [string.name for string in made.strings] == [f"s1 {k + 1}" for k in range(beads + 1)]
+    mass, piece, tension = 0.3 / (beads + 1), 2.0 / (beads + 1), 900.0 * 0.1
+    assert made.masses[0].mass == pytest.approx(mass)
+    K = made.system.linearize().stiffness
+    found = np.sort(np.sqrt(abs(np.linalg.eigvals(K))))
+    rates = 2.0 * math.sqrt(tension / (mass * piece)) * np.sin(
+        np.arange(1, beads + 1) * math.pi / (2 * beads + 2)
+    )  # fmt: skip
+    across = found[3 * beads : 5 * beads]  # beads spin freely; across in two planes, then along
+    np.testing.assert_allclose(across, np.repeat(rates, 2), rtol=1e-6)
+    stiff = 2.0 * math.sqrt(900.0 * (beads + 1) / mass)
+    np.testing.assert_allclose(found[-1], stiff * math.sin(beads * math.pi / (2 * beads + 2)))
+
+
+def test_masses_of_strings_hang_on_bars_and_balls() -> None:
+    """Half a share at each end, and nothing is lost."""
+    plain, heavy = (
+        qp.tensegrities.prism(
+            3, fixed=False, bar={"mass": 1.0, "modulus": modulus},
+            string={"stiffness": 500.0, "mass": [0.1 * k for k in range(9)], "beads": 2, **more},
+        )
+        for modulus, more in ((None, {}), (1e8, {"rest": 0.9}))
+    )  # fmt: skip
+    for made in (plain, heavy):
+        total = sum(part.mass for part in made.system.parts if isinstance(part, qp.Body))
+        assert total == pytest.approx(3.0 + 3.6)
+        assert made.strings[0].name == "s1"  # without mass
+        assert len(made.nodes) == 6 + 16

@@ -148,7 +148,7 @@ def mode_of(mode: Mode) -> dict[str, Any]:
     shape = round_numbers(np.real(mode.shape), 4)
     return {
         "frequency": mode.frequency, "damping": mode.damping, "period": mode.period,
-        "grows": mode.eigenvalue.real > 0.0, "moving": list(mode.moving), "shape": shape,
+        "grows": mode.eigenvalue.real > 0.0, "moving": mode.words, "shape": shape,
     }  # fmt: skip
 
 

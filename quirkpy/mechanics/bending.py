@@ -14,7 +14,7 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,10 +31,13 @@ from quirkpy.kernels.users.modal import modal_models, second_moments, states_of,
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.checks import numbers
 from quirkpy.parts.modal import CROSS, ModalModel
 from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import UNIFORM, Selection, Tables
 
+#: Keys of `State.replace` for modes, and where their numbers begin in tails.
+MODE_FIELDS = {"modes": "coordinates", "mode_rates": "speeds"}
 #: Terms of the series of a rotation.
 TERMS = 24
 
@@ -329,6 +332,16 @@ def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection
             k = bodies.index(name)
             for here, there in zip(mine[2:4], wanted[2:4], strict=True):
                 out[there[b] : there[b + 1]] = further[here[k] : here[k + 1]]
+    return out
+
+
+def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
+    """A tail with other amounts (modes) or rates (mode_rates) of the modes of body b."""
+    first, out = getattr(t.once(states_of), MODE_FIELDS[key]), np.array(tail)
+    try:
+        out[first[b] : first[b + 1]] = numbers(value, (int(first[b + 1] - first[b]),))
+    except (TypeError, ValueError) as error:
+        raise PartError(f"replace: {key} of body {t.bodies[b].name!r} {error}.") from None
     return out
 
 

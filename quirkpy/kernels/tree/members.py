@@ -57,6 +57,7 @@ from quirkpy.kernels.tree.elimination import (
     ACCELERATION,
     ANGULAR,
     BIAS,
+    CENTRE,
     CHANGE,
     LINEAR,
     LOAD,
@@ -455,7 +456,7 @@ def power_in_modes(
     for b in range(modes.what.shape[0]):
         i, n, u = modes.what[b, BENT], modes.what[b, MODE_COUNT], modes.what[b, FIRST_SPEED]
         v, w = get3(frames, i, VELOCITY), get3(frames, i, SPIN)
-        a, alpha = get3(work, i, ACCELERATION), get3(work, i, ACCELERATION + 3)
+        a, alpha = get3(work, i, CENTRE), get3(work, i, ACCELERATION + 3)
         put_body(b, modes, bodies, frames, wrench, tail, work, general)
         own = turned_moments(sym6(bodies, i, MOMENTS), frames, i)
         m0, m1, m2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)

@@ -49,6 +49,7 @@ from quirkpy.maths.differences import (
 )
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
@@ -90,6 +91,7 @@ class Vicinity:
     where it is known already."""
 
     def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
+        refuse_bending(clusters.selection.tables, "rest, stiffness and linear models")
         self.clusters, self.state = clusters, state
         self.parts: tuple[Floats, Floats] | None = (
             None  # neutral and other directions, once they are known

@@ -14,7 +14,7 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -31,9 +31,13 @@ from quirkpy.kernels.users.modal import modal_models, second_moments, states_of,
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.checks import numbers
 from quirkpy.parts.modal import CROSS, ModalModel
+from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import UNIFORM, Selection, Tables
 
+#: Keys of `State.replace` for modes, and where their numbers begin in tails.
+MODE_FIELDS = {"modes": "coordinates", "mode_rates": "speeds"}
 #: Terms of the series of a rotation.
 TERMS = 24
 
@@ -64,7 +68,7 @@ class Station(NamedTuple):
 
 def bends(at: Instant) -> bool:
     """Whether any body does."""
-    return bool(at.further.size)
+    return at.selection.tables.once(states_of).tail > 0
 
 
 def bent_bodies(at: Instant) -> Iterator[Bent]:
@@ -285,7 +289,32 @@ def mass_moments(at: Instant) -> Floats:
     return out
 
 
+def inertias_about(at: Instant, centre: Floats) -> Floats:
+    """Moments of inertia of each body about a point of N [m], in N [kg m2] (nb, 3, 3)."""
+    tables, n = at.selection.tables, len(at.r)
+    axes, d = at.frames.axes[:n], at.r - centre
+    own = tables.body_inertia.copy()
+    for x in bent_bodies(at):
+        own[x.row] = moments(x, own[x.row])
+    out = axes @ own @ axes.swapaxes(1, 2)
+    first = mass_moments(at) - tables.body_mass[:, None] * at.r
+    for k, m in enumerate(tables.body_mass.tolist()):
+        both = np.outer(m * d[k] + first[k], d[k]) + np.outer(d[k], first[k])
+        out[k] += np.trace(both) * np.eye(3) - both
+    return np.asarray(out)
+
+
 # --- tails ----------------------------------------------------------------------------------------
+def refuse_bending(t: Tables, who: str) -> None:
+    """An error where any body bends, for what takes none that does."""
+    for body in t.bodies:
+        if body.modal is not None and body.modal.count:
+            raise PartError(
+                f"{who}: body {body.name!r} bends, and only rigid bodies are taken here; replace "
+                "it by a rigid Body, or simulate the motion."
+            )
+
+
 def unbent(t: Tables) -> Floats:
     """The tail of a state in which no body is bent, and none vibrates."""
     tail = t.once(states_of).tail
@@ -294,7 +323,7 @@ def unbent(t: Tables) -> Floats:
 
 def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection | None) -> Floats:
     """A tail of these bodies of other tables, for all bodies of these: zeros for new ones."""
-    if bodies == t.body_names or old is None:
+    if bodies == t.body_names or old is None or not unbent(t).size:
         return further
     mine, wanted = old.tables.once(states_of), t.once(states_of)
     out = unbent(t).copy()
@@ -306,10 +335,20 @@ def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection
     return out
 
 
+def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
+    """A tail with other amounts (modes) or rates (mode_rates) of the modes of body b."""
+    first, out = getattr(t.once(states_of), MODE_FIELDS[key]), np.array(tail)
+    try:
+        out[first[b] : first[b + 1]] = numbers(value, (int(first[b + 1] - first[b]),))
+    except (TypeError, ValueError) as error:
+        raise PartError(f"replace: {key} of body {t.bodies[b].name!r} {error}.") from None
+    return out
+
+
 def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats]:
     """Amounts and rates of the modes of body b (..., n), from tails (..., tail); none where no
     body has any, or the bodies are not known."""
-    if s is None or not tails.size:
+    if s is None or not s.tables.once(states_of).tail:
         return NO_TAIL, NO_TAIL
     layout = s.tables.once(states_of)
     q, u = layout.coordinates, layout.speeds

@@ -23,7 +23,7 @@ from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.mechanics.bending import kinetic_energy, strain_energy
+from quirkpy.mechanics import bending
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection, Tables
 
@@ -41,21 +41,24 @@ def instants(
         yield Instant(selection, time, *motion, angles[k], further=tail)
 
 
+def poses(selection: Selection, states: Floats, tails: Floats) -> Iterator[Instant]:
+    """`instants` for what depends on neither time nor whole turns."""
+    still = np.zeros((len(states), len(selection.tables.coordinate_names)))
+    return instants(selection, np.zeros(len(states)), states, still, tails)
+
+
 def with_tails(tables: Tables, states: Floats, tails: Floats) -> Floats:
     """States (k, nb + 1, STATE_WIDTH) with their tails (k, tail) in further rows, as kernels take
     them where bodies bend; as they are elsewhere."""
-    if not tails.size:
-        return states
-    return tables.once(states_of).whole_rows(bodies_of(states), tails)
+    layout = tables.once(states_of)
+    return layout.whole_rows(bodies_of(states), tails) if layout.tail else states
 
 
 def kinetic_along(selection: Selection, states: Floats, tails: Floats = NO_TAIL) -> Floats:
     """Kinetic energy relative to N [J] of states (k, nb + 1, STATE_WIDTH), at each (k,)."""
     tables = selection.tables
-    if tails.size:
-        still = np.zeros((len(states), len(tables.coordinate_names)))
-        rows = instants(selection, still[:, :1].sum(axis=1), states, still, tails)
-        return np.array([kinetic_energy(at) for at in rows])
+    if tables.once(states_of).tail:
+        return np.array([bending.kinetic_energy(at) for at in poses(selection, states, tails)])
     v, omega = velocities_of(bodies_of(states)), spins_of(bodies_of(states))
     linear = (tables.body_mass[:, None] * v**2).reshape(len(states), -1).sum(axis=1)
     angular = np.einsum("kni,nij,knj->k", omega, tables.body_inertia, omega)
@@ -66,9 +69,11 @@ def potential_along(
     selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats = NO_TAIL
 ) -> Floats:
     """Potential energy [J] of every active force that has one, and of strain, at each row (k,)."""
-    if tails.size:
+    if selection.tables.once(states_of).tail:
         rows = instants(selection, t, states, angles, tails)
-        return np.array([float(at.loads.potential.sum()) + strain_energy(at) for at in rows])
+        return np.array(
+            [float(at.loads.potential.sum()) + bending.strain_energy(at) for at in rows]
+        )
     kinds = selection.tables.element_kind[selection.elements]
     if np.isin(kinds, (CALLBACK, *OF_USERS_CODE)).any():
         rows = instants(selection, t, states, angles)
@@ -111,28 +116,47 @@ def loads_along(
     return wrenches[:, :nb], found.sum(axis=1)
 
 
-def centres_along(tables: Tables, which: Ints, states: Floats) -> Floats:
+def centres_along(
+    selection: Selection, which: Ints, states: Floats, tails: Floats = NO_TAIL
+) -> Floats:
     """Mass centre in N [m] of some moving bodies, at each row (k, 3)."""
+    tables = selection.tables
+    if tables.once(states_of).tail:
+        total, rows = tables.body_mass[which].sum(), poses(selection, states, tails)
+        return np.array([bending.mass_moments(at)[which].sum(axis=0) for at in rows]) / total
     mass = tables.body_mass[which, None]
     moment = (positions_of(bodies_of(states)[:, which]) * mass).sum(axis=1)
     return np.asarray(moment / mass.sum())
 
 
-def inertias_along(tables: Tables, which: Ints, states: Floats) -> Floats:
+def inertias_along(
+    selection: Selection, which: Ints, states: Floats, tails: Floats = NO_TAIL
+) -> Floats:
     """Moments of inertia of some moving bodies about their common mass centre, in N [kg m2], at
     each row (k, 3, 3)."""
+    tables, centres = selection.tables, centres_along(selection, which, states, tails)
+    if tables.once(states_of).tail:
+        there = zip(poses(selection, states, tails), centres, strict=True)
+        return np.array([bending.inertias_about(at, c)[which].sum(axis=0) for at, c in there])
     rows, mass = bodies_of(states)[:, which], tables.body_mass[which]
     turn = rotation_matrices(attitudes_of(rows))
     own = np.einsum("knij,njl,knml->kim", turn, tables.body_inertia[which], turn)
-    arms = positions_of(rows) - centres_along(tables, which, states)[:, None]
+    arms = positions_of(rows) - centres[:, None]
     square = np.einsum("n,kni,kni->k", mass, arms, arms)
     outer = np.einsum("n,kni,knj->kij", mass, arms, arms)
     return np.asarray(own + square[:, None, None] * np.eye(3) - outer)
 
 
-def momenta_along(tables: Tables, which: Ints, states: Floats) -> tuple[Floats, Floats]:
+def momenta_along(
+    selection: Selection, which: Ints, states: Floats, tails: Floats = NO_TAIL
+) -> tuple[Floats, Floats]:
     """Momentum in N [kg m/s] of some moving bodies, and their angular momentum about the origin of
     N [kg m2/s], at each row (k, 3)."""
+    tables = selection.tables
+    if tables.once(states_of).tail:
+        found = [bending.momenta(at) for at in poses(selection, states, tails)]
+        one, two = np.array(found).swapaxes(0, 1)[:, :, which].sum(axis=2)
+        return one, two
     rows, mass = bodies_of(states)[:, which], tables.body_mass[which, None]
     spin = np.einsum("nij,knj->kni", tables.body_inertia[which], spins_of(rows))
     orbital = np.cross(positions_of(rows), velocities_of(rows)) * mass

@@ -118,8 +118,8 @@ def matrices(at: Instant) -> Matrices:
 
 
 def _matrices_bent(at: Instant) -> Matrices:
-    """The same with a column for each mode behind those of the bodies: over velocities V = S x',
-    M = S' M S; S is constant along motions in all products with x'."""
+    """`matrices` where bodies bend, with a column for each mode behind those of the bodies: from
+    the mass matrix over velocities V = S x', whose S' x' vanishes."""
     n, J = len(at.r), constraint_matrix(at)
     further = J.shape[1] - speeds_count(n)
     S, unit, b_unit = np.zeros((J.shape[1], 7 * n + further)), np.zeros((n, 7 * n + further)), []
@@ -385,7 +385,7 @@ def multipliers_of(at: Instant, wrench: Floats) -> Floats:
 
 
 def _least_multipliers(at: Instant, load: Floats) -> Floats:
-    """The same for a load over all speeds (n,)."""
+    """`multipliers_of` for a load over all speeds (n,)."""
     if not len(at.rows.phi):
         return np.zeros(0)
     U, sigma, Vt, rank, norms, _ = decompose(at)

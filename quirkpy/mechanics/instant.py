@@ -113,9 +113,8 @@ class Instant:
     def whole(self) -> Floats:
         """The state as the kernels take it: rows of the bodies, and where any bends, of the tail
         (., STATE_WIDTH)."""
-        if not self.further.size:
-            return self.state
-        return self.selection.tables.once(states_of).whole_rows(self.state, self.further)
+        layout = self.selection.tables.once(states_of)
+        return layout.whole_rows(self.state, self.further) if layout.tail else self.state
 
     @cached_property
     def frames(self) -> FrameMotions:

@@ -24,6 +24,7 @@ from quirkpy.kernels.base.states import by_body, flat, speeds_count
 from quirkpy.kernels.tree.tree import CARRIER, ORDER, tree_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.equation import (
     ROW_CUT,
     Solution,
@@ -78,6 +79,7 @@ class Partition(NamedTuple):
 
 def solve_kane(at: Instant) -> Solution:
     """Accelerations from the minimal form, and reactions by substituting them back."""
+    refuse_bending(at.selection.tables, 'evaluator="kane"')
     _, back = mass_roots(at)
     form = speed_form(at)
     partition = partition_of(form)

@@ -53,6 +53,7 @@ from quirkpy.mechanics.courses import (
     with_tails,
 )
 from quirkpy.mechanics.holding import Holders
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.body import Site
 from quirkpy.parts.part import PartError, parts_within
@@ -87,6 +88,10 @@ class Portion:
     def whole(self) -> Floats:
         """The states as kernels take them, with their tails (k, ., STATE_WIDTH)."""
         return with_tails(self.selection.tables, self.states, self.tails)
+
+    def instants(self) -> Iterator[Instant]:
+        """Each row as an `Instant`, for evaluations in Python."""
+        return instants(self.selection, self.t, self.states, self.angles, self.tails)
 
     @cached_property
     def holders(self) -> Holders:
@@ -165,7 +170,7 @@ def unknown_measure(tables: Tables, name: object) -> str:
 # --- of the whole ---------------------------------------------------------------------------------
 def _of_whole() -> Iterator[tuple[str, Measure]]:
     yield "kinetic", Measure("J", kinetic_of)
-    yield "potential", Measure("J", _potential, acts=True)
+    yield "potential", Measure("J", potential_of, acts=True)
     yield "energy", Measure("J", _energy, acts=True)
     for name, column in LEDGER.items():
         yield name, Measure("J", partial(_ledger, column))
@@ -187,12 +192,13 @@ def _every(at: Portion) -> Ints:
     return np.arange(at.selection.tables.n_bodies)
 
 
-def _potential(at: Portion) -> Floats:
+def potential_of(at: Portion) -> Floats:
+    """Potential energy of all forces that have one, and of strain [J] at each row (k,)."""
     return potential_along(at.selection, at.t, at.states, at.angles, at.tails)
 
 
 def _energy(at: Portion) -> Floats:
-    return kinetic_of(at) + _potential(at)
+    return kinetic_of(at) + potential_of(at)
 
 
 def kinetic_of(at: Portion) -> Floats:
@@ -201,15 +207,15 @@ def kinetic_of(at: Portion) -> Floats:
 
 
 def _centre(at: Portion) -> Floats:
-    return centres_along(at.selection.tables, _every(at), at.states)
+    return centres_along(at.selection, _every(at), at.states, at.tails)
 
 
 def _inertia(at: Portion) -> Floats:
-    return inertias_along(at.selection.tables, _every(at), at.states)
+    return inertias_along(at.selection, _every(at), at.states, at.tails)
 
 
 def _momenta(at: Portion) -> tuple[Floats, Floats]:
-    return momenta_along(at.selection.tables, _every(at), at.states)
+    return momenta_along(at.selection, _every(at), at.states, at.tails)
 
 
 # --- of bodies and sites --------------------------------------------------------------------------
@@ -397,8 +403,7 @@ def _of_sensors(tables: Tables) -> Iterator[tuple[str, Measure]]:
 
 
 def _of_sensor(k: int, what: str, at: Portion) -> Floats:
-    rows = instants(at.selection, at.t, at.states, at.angles, at.tails)
-    return np.array([float(getattr(read_sensor(row, k), what)) for row in rows])
+    return np.array([float(getattr(read_sensor(row, k), what)) for row in at.instants()])
 
 
 # --- compiled -------------------------------------------------------------------------------------

@@ -46,13 +46,13 @@ def _moments(mass: Floats, inertia: Floats, d: Floats, axes: Floats) -> Floats:
 def stored_momentum(selection: Selection, t: float) -> Floats:
     """Angular momentum of the reaction wheels in each body at time t [s], in body axes [N m s] (n,
     3)."""
-    tables, out = selection.tables, np.zeros((selection.tables.n_bodies + 1, 3))
-    sites = pack(tables).sites
+    tables, packed = selection.tables, pack(selection.tables)
+    sites, out = packed.sites, np.zeros((tables.n_bodies + len(packed.modes.stations) + 1, 3))
     for e in selection.elements[tables.element_kind[selection.elements] == WHEEL]:
         wheel, site = tables.forces[tables.element_force[e]], tables.element_site1[e]
         assert isinstance(wheel, ReactionWheel)
         out[sites.body[site]] += axes_in_body(site, sites) @ wheel.in_site(t)
-    return out[:-1]
+    return out[: tables.n_bodies]
 
 
 def angular_momentum(

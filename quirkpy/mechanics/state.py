@@ -343,9 +343,9 @@ class State(FrozenRecord):
         """A new state with some values exchanged: ``state.replace({"arm": dict(position=(1, 0,
         0))}, t=2.0)``.
 
-        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity. An error
-        where the ends of an active joint would no longer coincide. Angles are continuous: whole
-        turns are chosen so that an angle is nearest to the old one."""
+        Keys of the inner dictionaries: position, orientation, velocity, angular_velocity, modes,
+        mode_rates. An error where the ends of an active joint would no longer coincide. Angles are
+        continuous: whole turns are chosen so that an angle is nearest to the old one."""
         arrays = self._change(changes or {})
         time = self.t if t is None else _time(t)
         new = dataclasses.replace(self, t=time, step=None, held=(), merged=None, **arrays)
@@ -372,9 +372,14 @@ class State(FrozenRecord):
                     f"replace: body {name!r} needs a dict of {', '.join(FIELDS)}, not "
                     f"{show(values)}."
                 )
+            k = self.bodies.index(name)
             for key, value in values.items():
-                array, checked = _check_entry(name, key, value)
-                arrays[array][self.bodies.index(name)] = checked
+                if key in bending.MODE_FIELDS:
+                    given, tail = self._tables("replace"), arrays.get("further", self.further)
+                    arrays["further"] = bending.with_modes(given, k, tail, key, value)
+                else:
+                    array, checked = _check_entry(name, key, value)
+                    arrays[array][k] = checked
         return arrays
 
     def going_on(self, step: float, merged: Floats | None = None) -> State:
@@ -407,11 +412,8 @@ class State(FrozenRecord):
     def _whole_turns(self) -> dict[str, int]:
         """Whole turns of the angles of active joints or, where the selection is not known, of all
         joints: the angle of an inactive joint has no meaning."""
-        which = (
-            range(len(self.joints))
-            if self.selection is None
-            else self.selection.coordinates.tolist()
-        )
+        s = self.selection
+        which = range(len(self.joints)) if s is None else s.coordinates.tolist()
         return {self.joints[c]: int(self.windings[c]) for c in which}
 
     def _between_stops(self, known: Container[str]) -> State:
@@ -423,9 +425,8 @@ class State(FrozenRecord):
         if not new:
             return self
         windings = np.array(self.windings)
-        for c, angle in zip(
-            new, self.instant().coordinates(np.array(new))[:, 0].tolist(), strict=True
-        ):
+        angles = self.instant().coordinates(np.array(new))[:, 0].tolist()
+        for c, angle in zip(new, angles, strict=True):
             windings[c] += _turns_between(angle, *ranges[c])
         return self.changed(windings=windings)
 

@@ -8,7 +8,7 @@ from typing import Any, Literal, NoReturn, Self, TypeAlias, get_args
 
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics import analysis, equation
+from quirkpy.mechanics import analysis, bending, equation
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, ReactionAxes, Residual
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.equation import Matrices, Solution, UndeterminedAcceleration
@@ -299,7 +299,7 @@ class System:
             ) from error
 
     def _solve_recursive(self, at: Instant) -> Solution:
-        if not at.further.size:
+        if not bending.bends(at):
             return equation.with_forces(at, self._recursive(at))
         with self.clusters.lend() as engine:
             rates = engine.all_accelerations(at)

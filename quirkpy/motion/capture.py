@@ -24,6 +24,7 @@ from quirkpy.kernels.tree.stops import (
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
@@ -117,6 +118,7 @@ class Hold:
     """The joints and stops that become active in a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
+        refuse_bending(engine.selection.tables, "a switch")
         self.engine, self.start = engine, state.changed(selection=engine.selection)
         self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
         at = state.instant(engine.selection)

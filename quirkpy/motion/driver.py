@@ -29,6 +29,7 @@ from quirkpy.kernels.users.formulas import check_functions
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
@@ -69,6 +70,8 @@ class Driver:
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
         self.layout = self.entry.layout
+        if s.energy == "conserve":
+            refuse_bending(clusters.selection.tables, 'energy="conserve"')
         self.engine: Engine  # while it is at work
         self.table = TABLES.get(s.method, IMPLICIT)  # type: ignore[arg-type]
         states = self.layout.states
@@ -96,6 +99,8 @@ class Driver:
         self.head_for(start.t + duration)
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
+        if REST in self.kinds:
+            refuse_bending(clusters.selection.tables, "an event of rest")
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
         self.rested = False  # says the look
@@ -228,7 +233,7 @@ class Driver:
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
-        closing = looking and len(e.scratch.rows) > 0 and not self.tail.size
+        closing = looking and len(e.scratch.rows) > 0 and not len(e.model.modes.what)
         if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why

@@ -29,6 +29,7 @@ from quirkpy.kernels.solid.solids import REACH, SOLID_BODY, Solids
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Course
@@ -382,6 +383,7 @@ def fastest(course: Course, clusters: Clusters) -> Floats:
 def bends_of(clusters: Clusters, rows: CourseRows, reach: Floats) -> tuple[Floats, Floats]:
     """Accelerations at all rows, and a bound of the difference between motion and curves; a single
     row needs none."""
+    refuse_bending(clusters.selection.tables, "curves between rows")
     n = len(rows.states[0])
     bends, missed = zero_vectors(len(rows.t), n - 1), np.zeros(len(rows.t) - 1)
     if not len(missed):

@@ -16,7 +16,7 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import centres_along, inertias_along, momenta_along
 from quirkpy.mechanics.impulses import Impact, impacts
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.measures import WXYZ, XYZ, measures_in
+from quirkpy.mechanics.measures import WXYZ, XYZ, Portion, measures_in
 from quirkpy.mechanics.system import System
 from quirkpy.motion.course import ControlRecord, Jump
 from quirkpy.parts.part import PartError
@@ -181,8 +181,9 @@ class BodyGroup:
     3), inertia about it, in N [kg m2] (k, 3, 3), momentum [kg m/s] and angular_momentum about the
     origin of N [kg m2/s] (k, 3)."""
 
-    def __init__(self, tables: Tables, which: Ints, states: Floats) -> None:
-        self.tables, self.which, self.states = tables, which, states
+    def __init__(self, of: Portion, which: Ints) -> None:
+        self.tables, self.which = of.selection.tables, which
+        self._rows = of.selection, which, of.states, of.tails
 
     @property
     def mass(self) -> float:
@@ -192,22 +193,22 @@ class BodyGroup:
     @cached_property
     def centre_of_mass(self) -> Floats:
         """Mass centre in N [m] (k, 3)."""
-        return centres_along(self.tables, self.which, self.states)
+        return centres_along(*self._rows)
 
     @cached_property
     def inertia(self) -> Floats:
         """Inertia about the mass centre, in N [kg m2] (k, 3, 3)."""
-        return inertias_along(self.tables, self.which, self.states)
+        return inertias_along(*self._rows)
 
     @property
     def momentum(self) -> Floats:
         """Sum of m v, in N [kg m/s] (k, 3)."""
-        return momenta_along(self.tables, self.which, self.states)[0]
+        return momenta_along(*self._rows)[0]
 
     @property
     def angular_momentum(self) -> Floats:
         """Angular momentum about the origin of N [kg m2/s] (k, 3)."""
-        return momenta_along(self.tables, self.which, self.states)[1]
+        return momenta_along(*self._rows)[1]
 
 
 def table_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:

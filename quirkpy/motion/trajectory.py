@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -24,10 +24,9 @@ from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.bending import modes_of
-from quirkpy.mechanics.courses import coordinates_along, instants, kinetic_along, potential_along
+from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
-from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.measures import Measure, Portion, measure_of
+from quirkpy.mechanics.measures import Measure, Portion, kinetic_of, measure_of, potential_of
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import BodyState, JointState, State, names_in
@@ -321,14 +320,13 @@ class Trajectory:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
             bent = modes_of(self.system.selection, self.start.bodies.index(name), self.course.tail)
-            motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
-            return BodyState(*motion, *bent)
+            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows), *bent)
         if name in (known := {record.name: record for record in self.course.records}):
             return ControllerCourse.of(known[name])
         tables = self.system.tables
         if any(sensor.name == name for sensor in tables.sensors):
             k = [sensor.name for sensor in tables.sensors].index(name)
-            found = (read_sensor(at, k) for at in self._instants())
+            found = (read_sensor(at, k) for at in self._portion.instants())
             return SensorState(*map(np.array, zip(*found, strict=True)))
         if any(isinstance(part, Latch) and part.name == name for part in tables.forces):
             return LatchCourse.of(name, self.course.stops, self.course.held, len(self.t))
@@ -420,7 +418,7 @@ class Trajectory:
                     f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
                 )
         which = np.array([index[name] for name in names or bodies], dtype=np.int64)
-        return BodyGroup(self.system.tables, which, self.course.states)
+        return BodyGroup(self._portion, which)
 
     @property
     def centre_of_mass(self) -> Floats:
@@ -443,21 +441,15 @@ class Trajectory:
         columns = [known.get(name, np.zeros(len(self.t))) for name in names]
         return np.stack(columns, axis=1) if columns else np.zeros((len(self.t), 0))
 
-    def _instants(self) -> Iterator[Instant]:
-        """Each stored row as an `Instant`, for evaluations in Python."""
-        states, tails = self.course.states, self.course.tail
-        return instants(self.system.selection, self.t, states, self._angles, tails)
-
     @cached_property
     def kinetic(self) -> Floats:
         """Kinetic energy [J] (k,)."""
-        return kinetic_along(self.system.selection, self.course.states, self.course.tail)
+        return kinetic_of(self._portion)
 
     @cached_property
     def potential(self) -> Floats:
         """Potential energy of all forces that have one [J] (k,)."""
-        c = self.course
-        return potential_along(self.system.selection, self.t, c.states, self._angles, c.tail)
+        return potential_of(self._portion)
 
     @property
     def energy(self) -> Floats:

@@ -49,6 +49,7 @@ from quirkpy.maths.differences import (
 )
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
@@ -93,6 +94,7 @@ class Vicinity:
     def __init__(
         self, clusters: Clusters, state: State, whole: Whole | None = None, phases: Any = None
     ) -> None:
+        refuse_bending(clusters.selection.tables, "rest, stiffness and linear models")
         self.clusters, self.state, self.phases = clusters, state, phases
         #: Neutral and other directions, once they are known.
         self.parts: tuple[Floats, Floats] | None = None

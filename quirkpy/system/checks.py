@@ -10,9 +10,9 @@ from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
-from quirkpy.parts.fields import HillFrame
+from quirkpy.parts.fields import GravityGradient, HillFrame, PointGravity
 from quirkpy.parts.force import Force
-from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
 from quirkpy.tables import Tables
@@ -42,6 +42,25 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     for part in (*parts, *candidates):
         for other in _references(part):
             _check_reference(part, other, named)
+    _check_bending((*parts, *candidates))
+
+
+def _check_bending(parts: tuple[Part, ...]) -> None:
+    """Refuse what acts on bodies as wholes where one of these bends."""
+    bent = [p for p in parts if isinstance(p, Body) and p.modal is not None and p.modal.count]
+    for part in parts if bent else ():
+        if isinstance(part, (PointGravity, GravityGradient, HillFrame)):
+            raise part.refuse(
+                f"body {bent[0].name!r} bends, and this field is known for rigid bodies alone; use "
+                "Gravity, or make the body rigid."
+            )
+        if isinstance(part, (GeneralJoint, ReactionWheel)):
+            ends = [body for body in _references(part) if body in bent]
+            if ends:
+                raise part.refuse(
+                    f"its body {ends[0].name!r} bends, and it acts on a body as a whole; fix a "
+                    "rigid body to that one, and let it act there."
+                )
 
 
 def check_controllers(tables: Tables) -> None:

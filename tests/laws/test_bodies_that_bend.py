@@ -166,3 +166,87 @@ def test_states_and_runs_tell_of_modes() -> None:
     h, k = 1e-5, 0.2
     rate = (run.at(k + h)["one"].modes - run.at(k - h)["one"].modes) / (2.0 * h)
     assert abs(rate - run.at(k)["one"].mode_rates).max() < 1e-5
+
+
+def test_sites_move_as_their_places_do() -> None:
+    """Velocity and spin of sites that bend, in a joint or nowhere, by differences along a run."""
+    system = free_chain()
+    system = system.at(stirred(system, 6, bent=0.05, fast=0.3))
+    run = system.simulate(0.2, rtol=1e-11, atol=1e-12, progress=False)
+    one = system["one"]
+    ends = one.site("b", at=(0.4, 0, 0.3)), one.site("new", at=(0.1, -0.3, 0.2), z=(0, 0.6, 0.8))
+    h, t = 1e-4, 0.1
+    before, here, after = (run.at(x).instant().at_sites(*ends) for x in (t - h, t, t + h))
+    rate = (after.position - before.position) / (2.0 * h)
+    assert abs(rate - here.velocity).max() < 1e-6
+    turned = (after.axes - before.axes) / (2.0 * h) @ here.axes.swapaxes(1, 2)
+    assert abs(turned - [bending.skew(w) for w in here.spin]).max() < 1e-5
+
+
+@pytest.mark.slow
+def test_implicit_steps_bend_alike() -> None:
+    """Radau's method in the coordinates of the tree, and explicit steps."""
+    system = free_chain("loop")
+    system = system.at(stirred(system, 4, bent=0.02, fast=0.2))
+    one = system.simulate(0.3, rtol=1e-9, atol=1e-10, progress=False)
+    two = system.simulate(0.3, method="radau", rtol=1e-8, atol=1e-9, progress=False)
+    assert abs(one.final["three"].modes - two.final["three"].modes).max() < 1e-6
+    assert abs(one.final["two"].position - two.final["two"].position).max() < 1e-6
+
+
+def test_modes_are_exchanged_in_a_state() -> None:
+    """By name, like poses; the wrong number of them is refused in a sentence."""
+    system = qp.Multibody(qp.Body.box("box", (1, 1, 1), 2.0), Cloud("cloud", seed=5))
+    state = system.initial.replace({"cloud": {"modes": (0.1, 0.0, -0.2), "mode_rates": (0, 1, 0)}})
+    assert state["cloud"].modes.tolist() == [0.1, 0.0, -0.2]
+    assert state["cloud"].mode_rates.tolist() == [0.0, 1.0, 0.0]
+    assert system.at(state).energy().potential > 0.0
+    with pytest.raises(qp.PartError, match="replace: modes of body 'cloud'"):
+        state.replace({"cloud": {"modes": (0.1, 0.0)}})
+
+
+REFUSED = {
+    "conserve": lambda system: system.simulate(0.1, energy="conserve", progress=False),
+    "kane": lambda system: system.acceleration(evaluator="kane"),
+    "linear models": lambda system: system.linearize(),
+}
+
+
+@pytest.mark.parametrize("what", REFUSED)
+def test_what_takes_rigid_bodies_alone_says_so(what: str) -> None:
+    with pytest.raises(qp.PartError, match=rf"{what}.*: body .cloud. bends, .* rigid Body"):
+        REFUSED[what](qp.Multibody(Cloud("cloud", seed=5)))
+
+
+def test_fields_of_rigid_bodies_are_refused() -> None:
+    cloud = Cloud("cloud", seed=5)
+    with pytest.raises(qp.PartError, match=r"body .cloud. bends, .* Gravity"):
+        qp.Multibody(cloud, qp.PointGravity(1e3, centre=(100.0, 0.0, 0.0)))
+
+
+def hinged(*more: qp.Part) -> tuple[qp.Multibody, qp.Revolute]:
+    """A cloud that hangs on a hinge at a site that bends, under its weight."""
+    cloud = Cloud("cloud", seed=3, position=(0.6, 0, 0))
+    ends = qp.GROUND.site("o", z=(0, 1, 0)), cloud.site("o", at=(-0.6, 0, 0), z=(0, 1, 0))
+    hinge = qp.Revolute("hinge", *ends)
+    return qp.Multibody(cloud, hinge, qp.Gravity((0, 0, -9.81)), *more), hinge
+
+
+def test_a_driven_hinge_puts_in_what_the_ledger_says() -> None:
+    """Power of a prescribed motion through a site that bends, loads and all modes included."""
+    system, hinge = hinged()
+    drive = qp.Prescribed("drive", hinge, qp.Schedule((0.0, 1.0), (0.0, 0.8), "smooth"))
+    run = system.with_(drive).simulate(1.2, rtol=1e-10, atol=1e-11, progress=False)
+    E = energies(system, run)
+    assert abs(run.work[-1]) > 1.0
+    assert abs(E - E[0]).max() < 1e-7 * abs(run.work).max()
+
+
+def test_a_stop_that_is_hit_rings_the_modes() -> None:
+    """An impact at a site that bends: what it takes stands in the ledger."""
+    system, hinge = hinged()
+    stop = qp.JointStop("stop", hinge, upper=0.3)
+    run = system.with_(stop).simulate(0.8, rtol=1e-10, atol=1e-11, progress=False)
+    assert any(event.name == "stop reached" for event in run.events)
+    E = energies(system, run)
+    assert abs(E - E[0]).max() < 1e-6 * abs(run.potential).max()

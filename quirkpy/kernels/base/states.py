@@ -42,8 +42,9 @@ def tail_start(bodies: int) -> int:
 @inner
 def further(y: Floats, bodies: int, k: int) -> float:
     """Number k of the tail of a state of so many bodies, whose tail is in the rows behind the
-    ledger."""
-    return float(y[bodies + 1 + k // STATE_WIDTH, k % STATE_WIDTH])
+    ledger; zero, where the state has come without these rows."""
+    row = bodies + 1 + k // STATE_WIDTH
+    return y[row, k % STATE_WIDTH] if row < y.shape[0] else 0.0
 
 
 @inner

@@ -26,7 +26,8 @@ from quirkpy.kernels.base.arrays import (
 )
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.states import further
-from quirkpy.kernels.base.vectors import add, cross, dot, get3, put3, scale, sub, turn
+from quirkpy.kernels.base.vectors import add, cross, dot, get3, put3, scale, sub
+from quirkpy.kernels.place.sites import from_body
 from quirkpy.maths.types import Floats
 
 #: Below this square of an angle [rad2] series replace differences of sines and cosines.
@@ -103,7 +104,7 @@ def point_of(modes: Modes, s: int) -> Vec:
 
 
 @inner
-def summed(modes: Modes, s: int, part: int, y: Floats, bodies: int, first: int) -> Vec:
+def sum_of_shapes(modes: Modes, s: int, part: int, y: Floats, bodies: int, first: int) -> Vec:
     """Displacement or rotation of station s by all modes, whose amounts begin at `first` in the
     tail of a state, in body axes."""
     out = (0.0, 0.0, 0.0)
@@ -153,26 +154,26 @@ def place_stations(
         what = modes.stations[s, STATION_MODES]
         i, q = modes.what[what, BENT], modes.what[what, FIRST_COORDINATE]
         u = q if displaced else modes.what[what, FIRST_SPEED]
-        theta = summed(modes, s, ROTATION, y, bodies, q)
-        turning = summed(modes, s, ROTATION, moving, bodies, u)
-        bent = summed(modes, s, DISPLACEMENT, y, bodies, q)
-        slip = summed(modes, s, DISPLACEMENT, moving, bodies, u)
+        theta = sum_of_shapes(modes, s, ROTATION, y, bodies, q)
+        turning = sum_of_shapes(modes, s, ROTATION, moving, bodies, u)
+        bent = sum_of_shapes(modes, s, DISPLACEMENT, y, bodies, q)
+        slip = sum_of_shapes(modes, s, DISPLACEMENT, moving, bodies, u)
         bent = sub(bent, scale(0.5, shortening(modes, s, y, q, y, q, bodies)))
         slip = sub(slip, shortening(modes, s, y, q, moving, u, bodies))
-        arm = turn(frames, i, AXES, add(point_of(modes, s), bent))
+        arm = from_body(i, add(point_of(modes, s), bent), frames)
         w, row = get3(frames, i, SPIN), bodies + s
         put3(frames, row, POSITION, add(get3(frames, i, POSITION), arm))
-        beside = add(cross(w, arm), turn(frames, i, AXES, slip))
+        beside = add(cross(w, arm), from_body(i, slip, frames))
         put3(frames, row, VELOCITY, add(get3(frames, i, VELOCITY), beside))
-        put3(frames, row, SPIN, add(w, turn(frames, i, AXES, spin_by(theta, turning))))
+        put3(frames, row, SPIN, add(w, from_body(i, spin_by(theta, turning), frames)))
         put_axes(theta, i, row, frames)
 
 
 @inner
 def put_axes(theta: Vec, i: int, row: int, frames: Floats) -> None:
     """The axes of body i turned by exp(theta), as those of another row."""
-    x = turn(frames, i, AXES, turned_by(theta, (1.0, 0.0, 0.0)))
-    y = turn(frames, i, AXES, turned_by(theta, (0.0, 1.0, 0.0)))
-    z = turn(frames, i, AXES, turned_by(theta, (0.0, 0.0, 1.0)))
+    x = from_body(i, turned_by(theta, (1.0, 0.0, 0.0)), frames)
+    y = from_body(i, turned_by(theta, (0.0, 1.0, 0.0)), frames)
+    z = from_body(i, turned_by(theta, (0.0, 0.0, 1.0)), frames)
     for k in range(3):
         put3(frames, row, AXES + 3 * k, (x[k], y[k], z[k]))

@@ -114,7 +114,7 @@ def elements_at(model: Model, conditions: Conditions) -> Elements:
 def stand(y: Floats, model: Model, scratch: Scratch) -> None:
     """The kinematics of a state into the scratch arrays; where bodies bend, with its tail."""
     fill_frames(y, model.modes, scratch.frames)
-    if model.modes.what.shape[0] > 0:
+    if model.modes.what.shape[0] > 0 and y.shape[0] > model.bodies.shape[0] + 1:
         for k in range(scratch.tail.shape[1]):
             scratch.tail[0, k] = further(y, model.bodies.shape[0], k)
 

@@ -17,7 +17,6 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.base.arrays import (
-    AXES,
     BENT,
     FIRST_COORDINATE,
     FIRST_SPEED,
@@ -45,7 +44,6 @@ from quirkpy.kernels.base.vectors import (
     put3,
     scale,
     sub,
-    turn,
 )
 from quirkpy.kernels.place.bending import (
     DISPLACEMENT,
@@ -54,10 +52,12 @@ from quirkpy.kernels.place.bending import (
     spin_bias,
     spin_by,
 )
+from quirkpy.kernels.place.sites import from_body
 from quirkpy.kernels.tree.elimination import (
     ACCELERATION,
     ANGULAR,
     BIAS,
+    CENTRE,
     CHANGE,
     LINEAR,
     LOAD,
@@ -116,14 +116,14 @@ def put_station(
         phi = sub(shape_of(modes, s, DISPLACEMENT, k), near)
         slip = add(slip, scale(rate, phi))
         psi = spin_by(theta, shape_of(modes, s, ROTATION, k))
-        put3(general, row, to + 6 * k, turn(frames, i, AXES, phi))
-        put3(general, row, to + 6 * k + 3, turn(frames, i, AXES, psi))
+        put3(general, row, to + 6 * k, from_body(i, phi, frames))
+        put3(general, row, to + 6 * k + 3, from_body(i, psi, frames))
     w, arm = get3(frames, i, SPIN), sub(get3(frames, row, POSITION), get3(frames, i, POSITION))
-    moving = cross(w, turn(frames, i, AXES, slip))
-    beta = sub(add(centripetal(w, arm), scale(2.0, moving)), turn(frames, i, AXES, drawn))
-    spin = turn(frames, i, AXES, spin_by(theta, turning))
+    moving = cross(w, from_body(i, slip, frames))
+    beta = sub(add(centripetal(w, arm), scale(2.0, moving)), from_body(i, drawn, frames))
+    spin = from_body(i, spin_by(theta, turning), frames)
     put3(general, row, to + 6 * n, beta)
-    alpha = add(turn(frames, i, AXES, spin_bias(theta, turning)), cross(w, spin))
+    alpha = add(from_body(i, spin_bias(theta, turning), frames), cross(w, spin))
     put3(general, row, to + 6 * n + 3, alpha)
     for c in range(LINEAR, ANGULAR + 6):
         work[row, c] = 0.0
@@ -456,7 +456,7 @@ def power_in_modes(
     for b in range(modes.what.shape[0]):
         i, n, u = modes.what[b, BENT], modes.what[b, MODE_COUNT], modes.what[b, FIRST_SPEED]
         v, w = get3(frames, i, VELOCITY), get3(frames, i, SPIN)
-        a, alpha = get3(work, i, ACCELERATION), get3(work, i, ACCELERATION + 3)
+        a, alpha = get3(work, i, CENTRE), get3(work, i, ACCELERATION + 3)
         put_body(b, modes, bodies, frames, wrench, tail, work, general)
         own = turned_moments(sym6(bodies, i, MOMENTS), frames, i)
         m0, m1, m2 = get3(work, i, MIXED), get3(work, i, MIXED + 3), get3(work, i, MIXED + 6)

@@ -6,6 +6,7 @@ are not zero with amounts and rates are taken once an evaluation."""
 
 from __future__ import annotations
 
+from quirkpy.kernels.act.wrenches import load_body
 from quirkpy.kernels.base.arrays import (
     AXES,
     BENT,
@@ -30,7 +31,6 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.matrices import put6, sym6, sym_times
 from quirkpy.kernels.base.vectors import (
     add,
-    add3,
     centripetal,
     cross,
     dot,
@@ -38,9 +38,9 @@ from quirkpy.kernels.base.vectors import (
     put3,
     scale,
     sub,
-    turn,
     turn_back,
 )
+from quirkpy.kernels.place.sites import from_body
 from quirkpy.kernels.tree.elimination import (
     ANGULAR,
     G_WIDTH,
@@ -207,9 +207,9 @@ def put_body(
     f = add(add(centripetal(w, c), scale(2.0, cross(w, p))), p_rate)
     n = add(sym_times(j_rate, w), h_rate)
     n = add(n, cross(w, add(sym_times(j, w), h)))
-    put3(work, i, LOAD, sub(turn(frames, i, AXES, f), get3(wrench, i, 0)))
-    put3(work, i, LOAD + 3, sub(turn(frames, i, AXES, n), get3(wrench, i, 3)))
-    mc = turn(frames, i, AXES, c)
+    put3(work, i, LOAD, sub(from_body(i, f, frames), get3(wrench, i, 0)))
+    put3(work, i, LOAD + 3, sub(from_body(i, n, frames), get3(wrench, i, 3)))
+    mc = from_body(i, c, frames)
     put6(work, i, LINEAR, (m, 0.0, 0.0, m, 0.0, m))
     put3(work, i, MIXED, (0.0, mc[2], -mc[1]))
     put3(work, i, MIXED + 3, (-mc[2], 0.0, mc[0]))
@@ -231,8 +231,8 @@ def put_modes(
     to, mine, loads = column_of(n, COUPLING), column_of(n, SHAPES), column_of(n, LOADS)
     for k in range(n):
         force, torque = pulls(modes, b, k, general)
-        put3(general, i, to + 6 * k, turn(frames, i, AXES, force))
-        put3(general, i, to + 6 * k + 3, turn(frames, i, AXES, torque))
+        put3(general, i, to + 6 * k, from_body(i, force, frames))
+        put3(general, i, to + 6 * k + 3, from_body(i, torque, frames))
         for c in range(6):
             general[i, mine + 6 * k + c] = 0.0
         x = tail[2, u + k] - 2.0 * dot(w, products3(general, i, n, TURNING, k))
@@ -271,9 +271,9 @@ def pull_modes(
     energy = 0.0
     for b in range(modes.what.shape[0]):
         i, n, u = modes.what[b, BENT], modes.what[b, MODE_COUNT], modes.what[b, FIRST_SPEED]
-        c = turn(frames, i, AXES, first_moment(b, modes, tail, general))
+        c = from_body(i, first_moment(b, modes, tail, general), frames)
         here = turn_back(frames, i, AXES, g)
-        add3(wrench, i, 3, cross(c, g))
+        load_body(i, (0.0, 0.0, 0.0), cross(c, g), wrench)
         energy -= dot(c, g)
         for k in range(n):
             tail[2, u + k] += dot(pulls(modes, b, k, general)[0], here)
@@ -286,8 +286,8 @@ def place_of_mass(
 ) -> tuple[Vec, Vec]:
     """First moment of mass about the origin of the axes of body b, and its rate, in N."""
     i = modes.what[b, BENT]
-    c = turn(frames, i, AXES, first_moment(b, modes, tail, general))
-    p = turn(frames, i, AXES, moving_mass(b, modes, tail, general)[0])
+    c = from_body(i, first_moment(b, modes, tail, general), frames)
+    p = from_body(i, moving_mass(b, modes, tail, general)[0], frames)
     return c, add(cross(get3(frames, i, SPIN), c), p)
 
 
@@ -299,7 +299,7 @@ def turning_mass(
     angular momentum about that, in N."""
     i, q = modes.what[b, BENT], modes.what[b, FIRST_COORDINATE]
     j = change_of_moments(b, modes, tail, q, 1.0, general)
-    h = turn(frames, i, AXES, moving_mass(b, modes, tail, general)[1])
+    h = from_body(i, moving_mass(b, modes, tail, general)[1], frames)
     change = turned_moments(j, frames, i)
     return change, add(sym_times(change, get3(frames, i, SPIN)), h)
 

@@ -8,7 +8,6 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import (
     MODES_WIDTH,
-    PLACE_POINT,
     PRODUCT_WIDTH,
     RIGID,
     STATION_WIDTH,
@@ -46,23 +45,21 @@ def modal_models(t: Tables) -> tuple[ModalModel | None, ...]:
     return tuple(body.modal if body.modal and body.modal.count else None for body in t.bodies)
 
 
-def stations_of(body: Ints, places: Floats, t: Tables) -> tuple[Ints, Floats, Modes]:
-    """Sites as the kernels take them, from the row of the body of each (n,) and its place (n,
-    PLACE_WIDTH): the row of each (a station, on a body that bends), its place in that, and the
-    modes with these stations."""
+def stations_of(body: Ints, points: Floats, t: Tables) -> tuple[Ints, Floats, Modes]:
+    """Sites as the kernels take them, from the row of the body of each (n,) and its point in the
+    axes of that (n, 3): the row of each (a station, on a body that bends), its point there, and
+    the modes with these stations."""
     models = modal_models(t)
     if not any(models):
-        return body.copy(), places, RIGID
+        return body.copy(), points, RIGID
     packing = _Packing(t.n_bodies, states_of(t))
-    rows, inside = body.copy(), places.copy()
+    rows, inside = body.copy(), points.copy()
     for b, model in enumerate(models):
         if model is not None:
             mine = np.flatnonzero(body == b)
-            points = [places[k, PLACE_POINT : PLACE_POINT + 3] for k in mine] or [np.zeros(3)]
-            rows[mine] = packing.add(b, model, [t.bodies[b].modes_at(tuple(p)) for p in points])[
-                : len(mine)
-            ]
-            inside[mine, PLACE_POINT : PLACE_POINT + 3] = 0.0
+            places = points[mine].tolist() or [[0.0, 0.0, 0.0]]
+            added = packing.add(b, model, [t.bodies[b].modes_at(tuple(p)) for p in places])
+            rows[mine], inside[mine] = added[: len(mine)], 0.0
     rows[body == t.n_bodies] = t.n_bodies + len(packing.stations)
     return rows, inside, packing.modes()
 

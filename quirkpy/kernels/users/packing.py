@@ -36,8 +36,7 @@ def pack(t: Tables) -> Packed:
 
 def _pack(t: Tables) -> Packed:
     moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
-    places = np.concatenate([t.site_point, t.site_axes], axis=1)
-    rows, places, modes = stations_of(t.site_body, places, t)
+    rows, points, modes = stations_of(t.site_body, t.site_point, t)
     body = rows[t.joint_site1], rows[t.joint_site2]
     sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
     second = t.coordinate_site == 1
@@ -50,7 +49,7 @@ def _pack(t: Tables) -> Packed:
         np.where(second, *sites), across, across, up,
     )  # fmt: skip
     return Packed(
-        Sites(rows, places),
+        Sites(rows, np.concatenate([points, t.site_axes], axis=1)),
         _columns(t.joint_site1, t.joint_site2),
         coordinates,
         RowTable(
@@ -115,9 +114,11 @@ def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sit
 def sites_and_modes(parts: Sequence[Site], t: Tables) -> tuple[Sites, Modes]:
     """Sites that are in no table, packed, on bodies of that, and the modes with stations for them
     alone."""
-    body, place = sites_of(parts, t.body_index, t.n_bodies)
-    rows, inside, modes = stations_of(body, np.asarray(place, dtype=float), t)
-    return Sites(rows, inside), modes
+    lines, body = list(map(site_line, parts)), sites_of(parts, t.body_index, t.n_bodies).body
+    points = np.array([point for point, _ in lines], dtype=float).reshape(-1, 3)
+    rows, inside, modes = stations_of(body, points, t)
+    axes = np.array([axes for _, axes in lines]).reshape(-1, 9)
+    return Sites(rows, np.concatenate([inside, axes], axis=1)), modes
 
 
 def sites_known(parts: Sequence[Site], t: Tables) -> Sites:
@@ -125,8 +126,8 @@ def sites_known(parts: Sequence[Site], t: Tables) -> Sites:
     packed, out = pack(t), sites_of(parts, t.body_index, t.n_bodies + len(pack(t).modes.stations))
     for k, site in enumerate(parts):
         if len(packed.modes.what) and site.body.modal is not None:
-            row = _row_of(site, t)
-            out.body[k], out.place[k] = packed.sites.body[row], packed.sites.place[row]
+            out.body[k] = packed.sites.body[_row_of(site, t)]
+            out.place[k] = (0.0, 0.0, 0.0, *site.axes9)
     return out
 
 

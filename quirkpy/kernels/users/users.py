@@ -201,6 +201,11 @@ class Users:
                 f"load(at) returned {{{body!r}: {one!r}}}; the keys must be bodies of the system, "
                 "the values qp.Wrench."
             )
+        if not body.fixed and body.modal is not None and body.modal.count:
+            raise force.refuse(
+                f"load(at) at t = {self.t} loads body {body.name!r}, which bends; fix a rigid "
+                "body to it, and load that."
+            )
         try:
             f, torque = triple(vector(one.force)), triple(vector(one.torque))
             at = self.frames.position[row] if one.point is None else vector(one.point)

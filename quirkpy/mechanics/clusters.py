@@ -95,7 +95,7 @@ class Clusters:
         return self.layout if self.merger is None else Layout(self.merger.selection)
 
     def rigid(self, who: str) -> Clusters:
-        """These clusters; an error where any body bends. who: what takes rigid bodies alone."""
+        """Itself, or an error where any body bends; who: what takes rigid bodies alone."""
         refuse_bending(self.selection.tables, who)
         return self
 

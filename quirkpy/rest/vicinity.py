@@ -96,7 +96,7 @@ class Vicinity:
         self.clusters, self.state, self.phases = clusters, state, phases
         #: Neutral and other directions, once they are known.
         self.parts: tuple[Floats, Floats] | None = None
-        self.entry: Entry = clusters.rigid("linear models").enter(state, projecting=True)
+        self.entry: Entry = clusters.rigid("rest and linear models").enter(state, projecting=True)
         self.layout, self.rows = self.entry.layout, self.entry.rows
         # Rows give an angle near half a turn either sign, and it would jump as the state moves
         self.near = angles_of(state.instant())

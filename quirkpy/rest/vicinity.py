@@ -49,7 +49,6 @@ from quirkpy.maths.differences import (
 )
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
-from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
@@ -94,11 +93,10 @@ class Vicinity:
     def __init__(
         self, clusters: Clusters, state: State, whole: Whole | None = None, phases: Any = None
     ) -> None:
-        refuse_bending(clusters.selection.tables, "rest, stiffness and linear models")
         self.clusters, self.state, self.phases = clusters, state, phases
         #: Neutral and other directions, once they are known.
         self.parts: tuple[Floats, Floats] | None = None
-        self.entry: Entry = clusters.enter(state, projecting=True)
+        self.entry: Entry = clusters.rigid("rest and linear models").enter(state, projecting=True)
         self.layout, self.rows = self.entry.layout, self.entry.rows
         # Rows give an angle near half a turn either sign, and it would jump as the state moves
         self.near = angles_of(state.instant())

@@ -54,7 +54,8 @@ from quirkpy.maths.types import Floats, Ints
 class Model(NamedTuple):
     """What never changes for a selection, and anybody may read: the tree, the tables, which
     elements act, the bodies, the number of the island of each (those that hang together without the
-    ground; -1: on the ground) (nb,), and the stops, whose rows come last."""
+    ground; -1: on the ground) (nb,), that of its group, which forces between bodies hold together
+    as well, and the stops, whose rows come last."""
 
     tree: Tree
     sites: Sites
@@ -65,6 +66,7 @@ class Model(NamedTuple):
     acting: Ints
     bodies: Floats
     islands: Ints
+    groups: Ints
     stops: Stops
 
 

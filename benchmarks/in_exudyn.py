@@ -1,5 +1,5 @@
 """Exudyn: hinge chains as kinematic trees with explicit Runge-Kutta, four-bars with generalised
-alpha in the plane.
+alpha in the plane, T-bars with reeving springs that hardly push.
 
 Its kinematic trees have no ball joints and no free root, so other trees are left out.
 """
@@ -15,8 +15,11 @@ from exudyn.itemInterface import (
     LoadMassProportional,
     MarkerBodyMass,
     MarkerBodyPosition,
+    MarkerBodyRigid,
+    MarkerKinematicTreeRigid,
     NodeGenericODE2,
     NodeRigidBody2D,
+    ObjectConnectorReevingSystemSprings,
     ObjectGround,
     ObjectJointRevolute2D,
     ObjectKinematicTree,
@@ -24,6 +27,7 @@ from exudyn.itemInterface import (
 )
 from scipy.spatial.transform import Rotation
 
+import quirkpy as qp
 from benchmarks.trees import Methods, Tree
 
 HINGES = [exudyn.JointType.RevoluteX, exudyn.JointType.RevoluteY, exudyn.JointType.RevoluteZ]
@@ -145,3 +149,57 @@ def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]
         return 0.5 * math.pi + float(_coordinates(mbs, uprights[0][0])[2])
 
     return run
+
+
+def t_bar(
+    made: qp.Tensegrity, rates: tuple[float, float], step: float, duration: float
+) -> tuple[Callable[[], object], Callable[[], np.ndarray]]:
+    """A T-bar as a tree of two hinges, with x and z of N as x and y; a run of it, and the tips at
+    its end."""
+    feet, tips = np.split(made.places()[:, [0, 2, 1]], 2)
+    arms = tips - feet
+    mbs = exudyn.SystemContainer().AddSystem()
+    ground = mbs.AddObject(ObjectGround())
+    node = mbs.AddNode(
+        NodeGenericODE2(
+            referenceCoordinates=[0.0, 0.0], initialCoordinates=[0.0, 0.0],
+            initialCoordinates_t=[rates[0], -rates[1]], numberOfODE2Coordinates=2,
+        )
+    )  # fmt: skip
+    inertias = [np.diag([body.inertia[1]] * 3) for body in made.bars]  # type: ignore[index]
+    tree = mbs.AddObject(
+        ObjectKinematicTree(
+            nodeNumber=node, jointTypes=[exudyn.JointType.RevoluteZ] * 2, linkParents=[-1, -1],
+            jointTransformations=exudyn.Matrix3DList([np.eye(3)] * 2),
+            jointOffsets=exudyn.Vector3DList(list(feet)),
+            linkInertiasCOM=exudyn.Matrix3DList(inertias),
+            linkCOMs=exudyn.Vector3DList(list(0.5 * arms)),
+            linkMasses=[body.mass for body in made.bars], gravity=[0.0, 0.0, 0.0],
+        )
+    )  # fmt: skip
+    ends = [
+        mbs.AddMarker(MarkerBodyRigid(bodyNumber=ground, localPosition=list(foot))) for foot in feet
+    ] + [
+        mbs.AddMarker(
+            MarkerKinematicTreeRigid(objectNumber=tree, linkNumber=k, localPosition=list(arm))
+        )
+        for k, arm in enumerate(arms)
+    ]
+    for string, way in zip(made.strings, made.ways, strict=True):
+        rest, stiffness = string.value_of("rest_length"), string.value_of("stiffness")
+        mbs.AddObject(
+            ObjectConnectorReevingSystemSprings(
+                markerNumbers=[ends[i] for i in way], hasCoordinateMarkers=False,
+                stiffnessPerLength=stiffness * rest, dampingPerLength=0.0, referenceLength=rest,
+                sheavesAxes=exudyn.Vector3DList([[0.0, 0.0, 1.0]] * 2), sheavesRadii=[0.0, 0.0],
+                regularizationForce=1e-9,
+            )
+        )  # fmt: skip
+    mbs.Assemble()
+    settings = _settings(duration, step)
+
+    def places() -> np.ndarray:
+        turned = Rotation.from_rotvec([(0.0, 0.0, angle) for angle in _coordinates(mbs, node)])
+        return np.asarray(feet + turned.apply(arms))[:, [0, 2, 1]]
+
+    return (lambda: mbs.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.RK44)), places

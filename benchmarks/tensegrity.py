@@ -1,5 +1,5 @@
 """Tensegrities: this toolbox beside the method of Hsu, Tadiparthi and Bhattacharya as they print
-it, here in NumPy, and MuJoCo, where it is installed.
+it, here in NumPy, and MuJoCo and Exudyn, where they are installed.
 
     python -m benchmarks.tensegrity
 """
@@ -90,15 +90,23 @@ class Printed(NamedTuple):
         q, v = np.split(y, 2)
         return float(0.5 * v @ self.M @ v + 0.5 * self.stiffness @ self.stretched(q)[1] ** 2)
 
-    def corrected(self, y: np.ndarray, start: np.ndarray, energy: float) -> np.ndarray:
-        """Algorithm 1, with eq. 45 as it is printed; no forces from outside."""
-        for _ in range(10):
+    def corrected(
+        self, y: np.ndarray, start: np.ndarray, energy: float, way: str = "printed"
+    ) -> np.ndarray:
+        """Algorithm 1, with eq. 45; no forces from outside.
+
+        way: "printed"; "joints", eq. 33, without the row of energy; "weighted", with the least
+        kinetic energy of corrections instead of the least sum of squares; "none"."""
+        weight = np.eye(len(y))
+        if way == "weighted":
+            weight = np.linalg.inv(np.kron(np.eye(2), self.M))
+        for _ in range(10 if way != "none" else 0):
             q, v = np.split(y, 2)
             b = self.pairs @ q.reshape(-1, 3)
             gaps = np.concatenate(
                 [self.held @ (q - start), np.einsum("ki,ki->k", b, b) - self.lengths**2]
             )
-            wrong = energy - self.energy(y)
+            wrong = energy - self.energy(y) if way != "joints" else 0.0
             if max(np.linalg.norm(gaps), abs(wrong)) <= GOAL:
                 break
             rows, turning = self.rows(q), self.rows(v)
@@ -108,18 +116,28 @@ class Printed(NamedTuple):
             A = np.block(
                 [[rows, np.zeros_like(rows)], [turning, rows], [pull[None], (self.M @ v)[None]]]
             )
-            y = y + A.T @ np.linalg.solve(A @ A.T, np.concatenate([-gaps, -rows @ v, [wrong]]))
+            wanted = np.concatenate([-gaps, -rows @ v, [wrong]])
+            if way == "joints":
+                A, wanted = A[:-1], wanted[:-1]
+            y = y + weight @ A.T @ np.linalg.solve(A @ weight @ A.T, wanted)
         return y
 
-    def simulate(self, start: np.ndarray, seconds: float) -> tuple[np.ndarray, int]:
-        """Dormand and Prince's method, corrected after each step; the end, and how many steps."""
+    def simulate(
+        self, start: np.ndarray, seconds: float, way: str = "printed", goal: float | None = None,
+        look: Callable[[float, np.ndarray], None] = lambda t, y: None,
+    ) -> tuple[np.ndarray, int]:  # fmt: skip
+        """Dormand and Prince's method to a tolerance, corrected in some way after each step; the
+        end, and how many steps. look: called after each."""
         y, steps = np.concatenate([start, np.zeros_like(start)]), 0
         energy = self.energy(y)
-        solver = RK45(self.slope, 0.0, y, seconds, rtol=GOAL, atol=GOAL)
+        tolerance = GOAL if goal is None else goal
+        solver = RK45(self.slope, 0.0, y, seconds, rtol=tolerance, atol=tolerance)
         while solver.status == "running":
             solver.step()
-            solver.y = self.corrected(solver.y, start, energy)
-            solver.f = self.slope(solver.t, solver.y)
+            if way != "none":
+                solver.y = self.corrected(solver.y, start, energy, way)
+                solver.f = self.slope(solver.t, solver.y)
+            look(solver.t, solver.y)
             steps += 1
         return solver.y, steps
 
@@ -224,6 +242,13 @@ def tendons() -> None:
             fly, data = in_mujoco(step, rates)
             wall = timed(fly, 2)
             tell(f"MuJoCo, steps of {step:g} s", np.array([data.site(n).xpos for n in "ab"]), wall)
+    if importlib.util.find_spec("exudyn") is not None:
+        from benchmarks import in_exudyn
+
+        for step in (1e-2, 1e-3, 1e-4):
+            go, ends = in_exudyn.t_bar(made, rates, step, SECONDS)
+            wall = timed(go, 2)
+            tell(f"Exudyn RK44, steps of {step:g} s", ends(), wall)
 
 
 def towers() -> None:

@@ -5,13 +5,15 @@ Bars are rigid bodies, strings pull only, and where one becomes taut or slack is
 is corrected but what every run corrects: joints, and on request the energy.
 
     quirkpy simulate demos/tensegrities.py --report run.html
+    python -m demos.tensegrities out    films and pages of arm, ball and tower
 """
 
 from __future__ import annotations
 
-import dataclasses
 import math
+import sys
 import time
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -85,34 +87,42 @@ def prisms(height: float) -> tuple[qp.Tensegrity, qp.Prestress]:
 def deployment(seconds: float = 10.0) -> tuple[qp.Tensegrity, qp.Multibody]:
     """The stowed tower, with strings that are wound until they hold it deployed."""
     (stowed, low), (_, high) = prisms(STOWED), prisms(DEPLOYED)
-    wound = [
-        dataclasses.replace(
-            string,
-            rest_length=qp.Schedule(
-                (0.0, seconds), (low.rest_length[string.name], high.rest_length[string.name]),
-                "smooth",
-            ),
-        )
-        for string in stowed.strings
-    ]  # fmt: skip
-    return stowed, stowed.system.without(*low.tension).with_(*wound)
+    return stowed, qp.tensegrities.winding(stowed, low.rest_length, high.rest_length, seconds)
 
 
-def main(seconds: float = SECONDS) -> dict[str, Row | float]:
-    """Print a table; return it, and how high the tower has become."""
+def cases() -> dict[str, tuple[qp.Tensegrity, qp.Multibody]]:
+    """The structures of the paper, each with what moves."""
     arm, ball = (
         qp.tensegrities.arm(3, bar=PLASTIC, string=NYLON),
         qp.tensegrities.ball(payload=1.0, bar=PLASTIC, string=NYLON),
     )
-    cases = {
+    return {
         "T-bar": (t_bar, system),
         "arm, 100 N": (arm, pushed(arm, {6: 100.0}, WEIGHT)),
         "ball, 30 N": (ball, pushed(ball, dict.fromkeys((9, 11, 5), 30.0))),
         "ball, 300 N": (ball, pushed(ball, dict.fromkeys((9, 11, 5), 300.0))),
     }
+
+
+def films(folder: Path, seconds: float = 6.3) -> None:
+    """Write films of arm, ball and tower into a folder, and pages with them: strings are coloured
+    by tension, and dashed where they are slack."""
+    folder.mkdir(parents=True, exist_ok=True)
+    moving = {
+        name: pair[1] for name, pair in cases().items() if name in ("arm, 100 N", "ball, 300 N")
+    }
+    for name, one in {**moving, "tower": deployment()[1]}.items():
+        run = one.simulate(15.0 if name == "tower" else seconds, rtol=1e-6, atol=1e-8)
+        file = folder / name.partition(",")[0]
+        run.movie(file.with_suffix(".mp4"))
+        run.report(file.with_suffix(".html"))
+
+
+def main(seconds: float = SECONDS) -> dict[str, Row | float]:
+    """Print a table; return it, and how high the tower has become."""
     print("            bars strings  kinks  steps refused  length   energy  wall s per s")
     told: dict[str, Row | float] = {}
-    for name, (made, moving) in cases.items():
+    for name, (made, moving) in cases().items():
         row = told[name] = fly(made, moving, seconds)
         print(
             f"{name:11} {row.bars:4d} {row.strings:7d} {row.kinks:6d} {row.steps:6d} "
@@ -127,4 +137,4 @@ def main(seconds: float = SECONDS) -> dict[str, Row | float]:
 
 
 if __name__ == "__main__":
-    main()
+    films(Path(sys.argv[1])) if sys.argv[1:] else main()

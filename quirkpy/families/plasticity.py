@@ -1,57 +1,17 @@
-"""Elastic-plastic strings and bars: rest lengths that follow where a load exceeds its limit."""
+"""Elastic-plastic strings and bars."""
 
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
-from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import flag, instance, numbers, positive
-from quirkpy.parts.controller import Controller
+from quirkpy.parts.checks import instance, positive
 from quirkpy.parts.forces import Spring
-from quirkpy.parts.part import PartError, check_argument, checked
+from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.parts.strings import String
 from quirkpy.system.multibody import Multibody
-
-
-def some_numbers(value: Any) -> Any:
-    """A sequence of numbers."""
-    return numbers(value, (len(value),))
-
-
-class Plasticity(Controller):
-    """Perfect plasticity, sampled: where |stiffness (length - rest length)| will exceed a limit at
-    the next sample, by length and rate at this one, the rest length moves on until then so that it
-    does not.
-
-    stiffness [N/m] and limit_load [N] of each of the driven strings and springs; pushing: 1 where
-    it also yields under compression, else 0. `yielding` makes one."""
-
-    stiffness: Sequence[float] = checked(some_numbers, kw_only=True)
-    limit_load: Sequence[float] = checked(some_numbers, kw_only=True)
-    pushing: Sequence[float] = checked(some_numbers, kw_only=True)
-    compiled: bool = checked(flag, default=True, kw_only=True)
-
-    @staticmethod
-    def command(  # type: ignore[override]
-        t: float,
-        measured: Floats,
-        memory: Floats,
-        period: float,
-        stiffness: Any,
-        limit_load: Any,
-        pushing: Any,
-    ) -> Floats:
-        """New rest lengths, which the memory keeps; read are all lengths, then their rates."""
-        for k in range(len(stiffness)):
-            most = limit_load[k] / stiffness[k]
-            length = measured[k] + period * measured[len(stiffness) + k]
-            if length - memory[k] > most:
-                memory[k] = length - most
-            elif pushing[k] != 0.0 and length - memory[k] < -most:
-                memory[k] = length + most
-        return memory
 
 
 def yielding(system: Multibody, limits: Mapping[str, float], period: float = 1e-3) -> Multibody:

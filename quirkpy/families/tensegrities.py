@@ -4,6 +4,7 @@ from matrices and from files."""
 from __future__ import annotations
 
 import csv
+import dataclasses
 import io
 import itertools
 import math
@@ -23,14 +24,21 @@ from quirkpy.maths.types import Floats, Vector
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.files import FilePath, readable
 from quirkpy.parts.part import PartError, check_argument, sentence_of
+from quirkpy.parts.schedule import Schedule
+from quirkpy.system.multibody import Multibody
 
 __all__ = [
     "Tensegrity", "arm", "ball", "d_bar", "from_matrices", "prism", "read_csv", "t_bar", "tower",
+    "winding",
     "yielding",
 ]  # fmt: skip
 
 #: The normal of the plane of flat tensegrities: x to the right, z up.
 FLAT = (0.0, 1.0, 0.0)
+#: Columns of a file of members beside their kind and nodes, by kind.
+MEMBER_COLUMNS = {
+    "bar": BarOptions.__annotations__.keys(), "string": StringOptions.__annotations__.keys(),
+}  # fmt: skip
 #: The force density of strings to a payload, as a share of that of the others [1].
 OF_PAYLOAD = 0.5
 
@@ -197,6 +205,29 @@ def icosahedron(apart: Sequence[float]) -> list[tuple[float, ...]]:
     ]
 
 
+# --- strings that are wound ----------------------------------------------------------------------
+def winding(
+    made: Tensegrity, first: Mapping[str, float], last: Mapping[str, float], seconds: float
+) -> Multibody:
+    """The system of a tensegrity with strings that are wound or paid out, from first to last rest
+    lengths [m] by name, such as those of two prestresses, smoothly within some seconds."""
+    time = check_argument("winding", "seconds", seconds, positive)
+    known = {string.name: string for string in made.strings}
+    for name in (*first, *last):
+        if name not in known or name not in first or name not in last:
+            raise PartError(
+                f"winding: {name!r} must be a string of the tensegrity with both rest lengths."
+            )
+    changed = [
+        dataclasses.replace(
+            known[name], EA=None, stiffness=known[name].value_of("stiffness"),
+            rest_length=Schedule((0.0, time), (length, last[name]), "smooth"),
+        )
+        for name, length in first.items()
+    ]  # fmt: skip
+    return made.system.without(*first).with_(*changed)
+
+
 # --- from matrices and files ----------------------------------------------------------------------
 def from_matrices(
     N: Any, C_b: Any, C_s: Any, fixed: Sequence[int] = (), **options: Unpack[MemberOptions]
@@ -231,14 +262,16 @@ def ends_of(name: str, row: Floats, k: int, count: int) -> tuple[int, int]:
 
 
 def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions]) -> Tensegrity:
-    """A tensegrity from two text files. nodes: columns x, y, z [m], and optionally fixed (0 or 1)
-    and mass [kg]; members: columns kind ("bar" or "string") and nodes, their numbers from 0,
-    separated by blanks: ``string,0 4``."""
+    """A tensegrity from two text files, with commas, semicolons or tabs between columns. nodes:
+    columns x, y, z [m], and optionally fixed (0 or 1) and mass [kg]; members: columns kind ("bar"
+    or "string") and nodes, their numbers from 0, separated by blanks: ``string,0 4``; and any
+    options of bars and strings, such as radius and rest, empty for the one that is given here."""
     rows = list(lines_of("nodes", nodes, ("x", "y", "z")))
     points = [tuple(number_in(nodes, row, axis) for axis in "xyz") for row in rows]
     fixed = [i for i, row in enumerate(rows) if number_in(nodes, row, "fixed", "0") != 0.0]
     masses = {i: number_in(nodes, row, "mass") for i, row in enumerate(rows) if row.get("mass")}
     found: dict[str, list[tuple[int, ...]]] = {"bar": [], "string": []}
+    each: dict[str, dict[str, list[Any]]] = {"bar": {}, "string": {}}
     for k, row in enumerate(lines_of("members", members, ("kind", "nodes"))):
         if row["kind"] not in found or not all(n.isdecimal() for n in row["nodes"].split()):
             raise PartError(
@@ -246,9 +279,27 @@ def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions
                 "string and the numbers of its nodes, such as string,0 4."
             )
         found[row["kind"]].append(tuple(map(int, row["nodes"].split())))
+        for name in MEMBER_COLUMNS[row["kind"]] & row.keys():
+            value = number_in(members, row, name) if row[name] else None
+            each[row["kind"]].setdefault(name, []).append(as_count(name, value))
     if masses:
         options = {**options, "masses": {**masses, **options.get("masses", {})}}
-    return tensegrity(points, found["bar"], found["string"], fixed, **options)
+    given: dict[str, Any] = dict(options)
+    for kind, columns in each.items():
+        common = given.get(kind, {})
+        known = {name: column for name, column in columns.items() if any(column)}
+        given[kind] = {**common, **{n: fill_column(x, common.get(n)) for n, x in known.items()}}
+    return tensegrity(points, found["bar"], found["string"], fixed, **given)
+
+
+def fill_column(column: Sequence[float | None], common: Any) -> list[Any]:
+    """A column of a file, with the number for all members where it is empty."""
+    return [common if value is None else value for value in column]
+
+
+def as_count(name: str, value: float | None) -> float | None:
+    """A number of a file, whole where it counts beads."""
+    return int(value) if name == "beads" and value is not None and value == int(value) else value
 
 
 def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict[str, str]]:
@@ -259,7 +310,9 @@ def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict
         raise PartError(
             f"read_csv: {show(str(path))} cannot be read: {sentence_of(error)}."
         ) from None
-    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True)
+    head = text.partition("\n")[0]
+    between = next((mark for mark in "\t;" if mark in head), ",")
+    reader = csv.DictReader(io.StringIO(text), skipinitialspace=True, delimiter=between)
     if not set(columns) <= set(reader.fieldnames or ()):
         raise PartError(
             f"read_csv: {path} has the columns {', '.join(reader.fieldnames or ['none'])}, but "

@@ -376,6 +376,8 @@ class MemberNumbers:
                     "members; give one, or one for each."
                 )
             value = value[k]
+            if value is None:
+                return default
         return check_argument(self.who, f"{self.what} {name}", value, check)
 
     def checked(self, name: str, k: int, default: Any = None) -> Any:

@@ -8,6 +8,7 @@ from copy import copy
 
 import numpy as np
 
+from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.kernels.base.arrays import (
     BODY1,
     BODY2,
@@ -62,9 +63,39 @@ from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.blocks import merging_pays, without_tree
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.instant import Instant
-from quirkpy.tables.tables import Selection
+from quirkpy.parts.force import ELEMENT_KINDS, KINDS
+from quirkpy.tables.tables import PAIR, Selection
 
 EVALUATE = DirectCall(evaluate)
+#: Of each kind of elements, whether its loads on bodies depend on their relative motion alone, and
+#: add up to nothing.
+BETWEEN_BODIES = np.array(
+    [KINDS[kind].acts_on == "sites" and KINDS[kind].felt == "relative" for kind in ELEMENT_KINDS]
+)
+
+
+def groups_of(selection: Selection, islands: Ints) -> Ints:
+    """The number of the group of each body: of islands that forces between bodies, such as strings,
+    hold together; -1: with the ground (nb,)."""
+    t, n = selection.tables, len(islands)
+    acting = selection.elements[BETWEEN_BODIES[t.element_kind[selection.elements]]]
+    acting = acting[(t.element_site1[acting] >= 0) & (t.element_site2[acting] >= 0)]
+    if not len(acting):
+        return islands
+    ends = t.site_body[t.element_site1[acting]], t.site_body[t.element_site2[acting]]
+    label = [*np.where(islands < 0, n, islands).tolist(), n]
+    for one, two in zip(*(bodies.tolist() for bodies in ends), strict=True):
+        a, b = label[one], label[two]
+        if a != b:
+            label = [max(a, b) if each in (a, b) else each for each in label]
+    return np.array([-1 if each == n else each for each in label[:n]], dtype=islands.dtype)
+
+
+def ropes_in(selection: Selection) -> list[int]:
+    """The elements of the active ropes and strings."""
+    t, acting = selection.tables, selection.elements
+    pairs = acting[t.element_kind[acting] == PAIR]
+    return [int(e) for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0]]
 
 
 class Layout:
@@ -113,8 +144,13 @@ class Layout:
         p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
         return Model(
             self.solved, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
-            p.bodies, self.islands, self.stops, p.modes,
+            p.bodies, self.islands, groups_of(self.selection, self.islands), self.stops, p.modes,
         )  # fmt: skip
+
+    @cached_property
+    def ropes(self) -> list[int]:
+        """The elements of the active ropes and strings."""
+        return ropes_in(self.selection)
 
     @cached_property
     def labels(self) -> tuple[str, ...]:

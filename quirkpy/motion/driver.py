@@ -94,7 +94,7 @@ class Driver:
             clock, self.counts, lines, rows, states.groups, zero_vectors(states.bodies),
             np.zeros(2), np.zeros(2), np.zeros((0, 2)),
         )  # fmt: skip
-        if clusters.selection.unproven:
+        if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
         self.watched = watched_in(self.entry, clusters.selection, events)

@@ -11,7 +11,6 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.act.measures import SITE_NUMBER, STATE_NUMBER
-from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.kernels.base.states import zero_rows
 from quirkpy.kernels.step.watch import (
     ENERGY,
@@ -43,7 +42,6 @@ from quirkpy.parts.checks import number
 from quirkpy.parts.event import AtRest, EnergyBelow, Event, SensorsMeet, Threshold, When
 from quirkpy.parts.part import PartError
 from quirkpy.tables import Selection
-from quirkpy.tables.tables import PAIR
 
 #: Directions of crossings, as numbers for kernels.
 DIRECTIONS = {"falling": -1, "rising": 1, "both": 0}
@@ -215,11 +213,10 @@ def watched_stops(layout: Layout) -> list[Watched]:
 
 def watched_ropes(layout: Layout) -> list[Watched]:
     """A function for each active rope; its force changes where the function crosses zero."""
-    t, acting = layout.selection.tables, layout.selection.elements
-    pairs = acting[t.element_kind[acting] == PAIR]
+    t = layout.selection.tables
     return [
         Watched(RopeTurned(t.force_names[t.element_force[e]]), (ROPE, e, 0, -1, 0), (0.0, 0.0, 0.0))
-        for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0].tolist()
+        for e in layout.ropes
     ]
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 import numpy as np
 
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.engine import ropes_in
 from quirkpy.motion.course import Waits
 from quirkpy.parts.joint import COORDINATE_UNITS
 
@@ -15,6 +16,8 @@ if TYPE_CHECKING:
     from quirkpy.mechanics.state import State
     from quirkpy.motion.trajectory import Trajectory
 
+#: The end of the name of a curve of tension.
+TENSION = " tension [N]"
 #: Largest number of times that a step of a run is halved.
 HALVINGS = 8
 #: Kinetic energy between two frames deviates by no more than this share of its range in a run, or
@@ -31,8 +34,8 @@ class Frames(NamedTuple):
     into another pose.
 
     t [s] (k,); r [m] (k, n, 3) and q, w x y z (k, n, 4): poses; kinetic, potential, work,
-    dissipated [J] (k,), the last two since the motion began; joints: coordinates [as the name says]
-    (k,), nan while a joint does not act."""
+    dissipated [J] (k,), the last two since the motion began; joints: coordinates and tensions of
+    strings [as the name says] (k,), nan while a joint or a string does not act."""
 
     t: Floats
     r: Floats
@@ -159,8 +162,16 @@ def _frames(
         np.array([energy.potential for energy in energies]),
         np.array([instant.work for instant in instants]) + before[0],
         np.array([instant.dissipated for instant in instants]) + before[1],
-        coordinates_of(run, states),
+        coordinates_of(run, states) | tensions_of(run, np.array([state.t for state in states])),
     )
+
+
+def tensions_of(run: Trajectory, t: Floats) -> dict[str, Floats]:
+    """The tensions of the strings of a run at some times, between those of its states (k,), by
+    string: "s1 tension [N]"."""
+    tables, chosen = run.system.tables, run.system.selection
+    names = [tables.force_names[tables.element_force[e]] for e in ropes_in(chosen)]
+    return {f"{name}{TENSION}": np.interp(t, run.t, run[name].tension) for name in names}
 
 
 def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats]:

@@ -31,6 +31,7 @@ from quirkpy.parts import (
     latch,
     magnets,
     pinning,
+    plasticity,
     primitives,
     schedule,
     sensor,
@@ -63,7 +64,7 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 #: Every class that a document may name without modules chosen by the reader.
 PART_TYPES = final_classes(
     body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
-    pinning, strings, schedule, sensor, event, switch, primitives,
+    pinning, strings, plasticity, schedule, sensor, event, switch, primitives,
 )  # fmt: skip
 
 #: Largest number of characters of a document, and largest depth of nested values: some hundred

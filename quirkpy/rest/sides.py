@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import numpy as np
 
-from quirkpy.kernels.act.ropes import BY_LENGTH, IS_ROPE, SLACK, TAUT
+from quirkpy.kernels.act.ropes import BY_LENGTH, SLACK, TAUT
 from quirkpy.maths.types import Ints
+from quirkpy.mechanics.engine import ropes_in
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.parts.schedule import TimeFunction
-from quirkpy.tables.tables import PAIR, Selection
+from quirkpy.tables.tables import Selection
 
 #: A string is just between taut and slack where its stretch is below this share of its length: then
 #: no side is chosen [1].
@@ -29,13 +30,6 @@ def stretches(selection: Selection, state: State) -> dict[str, float]:
         length = float(value_at(measure_of("linearize", tables, f"{name}.length"), at).item())
         out[name] = length - rest if abs(length - rest) > JUST_BETWEEN * (length + rest) else 0.0
     return out
-
-
-def ropes_in(selection: Selection) -> list[int]:
-    """The elements of active strings."""
-    t, acting = selection.tables, selection.elements
-    pairs = acting[t.element_kind[acting] == PAIR]
-    return [int(e) for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0]]
 
 
 def phases_of(selection: Selection, found: dict[str, float]) -> Ints:

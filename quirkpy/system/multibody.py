@@ -105,10 +105,11 @@ class Multibody(System):
         ones end the run. drift: "project" projects poses and velocities onto the joints after each
         step; "baumgarte" adds -2 alpha rate - beta^2 gap to the acceleration equations of the
         joints, gains = (alpha, beta) [1/s]; "none" does nothing. energy: "conserve" scales the
-        motion within each island after each step so that energy + dissipated - work is constant;
-        momenta are unchanged. method: "dop853", or "rk45" for loose tolerances; "radau", implicit,
-        for stiff systems; "auto": "dop853", until steps are limited by stability, then "radau" as
-        long as that takes less effort (events record the changes). step: a fixed step [s] instead
+        motion within each island after each step so that energy + dissipated - work is constant, or
+        moves poses where too little moves; momenta are unchanged. method: "dop853", or "rk45" for
+        loose tolerances; "radau", implicit, for stiff systems; "auto": "dop853", until steps are
+        limited by stability, then "radau" as long as that takes less effort (events record the
+        changes). step: a fixed step [s] instead
         of error control, for the first two. keep: "all" steps, every k-th, or "ends". max_steps
         limits the effort. progress: called with the time reached, now and then; None: on a
         terminal, a run of more than two seconds shows its progress; False: no output."""

@@ -140,6 +140,19 @@ class Tables(FrozenRecord):
     sensor_roll: Floats  # [rad], 0: any roll (n_sensors,)
 
     @cached_property
+    def unproven(self) -> tuple[tuple[Force, str, TimeFunction], ...]:
+        """Strengths of forces that are functions of time of which it is not known that they
+        never fall below zero: the force, the field, the function."""
+        return tuple(
+            (part, field, value)
+            for part in self.forces
+            for field in ("stiffness", "rest_length")
+            if isinstance(value := getattr(part, field, None), TimeFunction)
+            and value.lowest < 0.0
+            and not takes(part, field, -1.0)
+        )
+
+    @cached_property
     def sensor_partners(self) -> tuple[tuple[int, ...], ...]:
         """For each sensor the numbers of those that it can notice: of other bodies, and each
         accepts the other."""
@@ -314,25 +327,11 @@ class Selection(FrozenRecord):
     joints: Ints
     forces: Ints
 
-    @cached_property
-    def unproven(self) -> tuple[tuple[Force, str, TimeFunction], ...]:
-        """Strengths of the active forces that are functions of time of which it is not known that
-        they never fall below zero: the force, the field, the function."""
-        parts = [self.tables.forces[k] for k in self.forces]
-        return tuple(
-            (part, field, value)
-            for part in parts
-            for field in ("stiffness", "rest_length")
-            if isinstance(value := getattr(part, field, None), TimeFunction)
-            and value.lowest < 0.0
-            and not takes(part, field, -1.0)
-        )
-
     def check_strengths(self, first: float, last: float) -> None:
         """Refuse a stiffness or a rest length that falls below zero within a span of time [s]."""
-        for part, field, value in self.unproven:
-            least = value.least_within(first, last)
-            if least < 0.0:
+        for part, field, value in self.tables.unproven:
+            acts = self.tables.force_index[part.name] in self.forces
+            if acts and (least := value.least_within(first, last)) < 0.0:
                 raise part.refuse(
                     f"{field} falls to {least:.6g} between t = {first:g} and {last:g} s, but must "
                     "be 0 or above; end the run before, or change the function."

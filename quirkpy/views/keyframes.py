@@ -11,6 +11,7 @@ import numpy as np
 
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.motion.frames import TENSION
 
 #: No more frames are omitted once the tolerance of positions is this [m].
 LOOSEST_FRAME = 1e9
@@ -102,9 +103,10 @@ def _round(
 
 
 def _in_tolerances(curves: Mapping[str, Floats], rows: int, share: float) -> Floats:
-    """Curves side by side (rows, m), each divided by its allowed error, a share of its range."""
-    every = np.array([np.nan_to_num(curve) for curve in curves.values()])
-    values = every.reshape(len(curves), rows).T
+    """Curves side by side (rows, m), each divided by its allowed error, a share of its range;
+    without tensions, which only colour strings."""
+    drawn = [curve for name, curve in curves.items() if not name.endswith(TENSION)]
+    values = np.array([np.nan_to_num(curve) for curve in drawn]).reshape(len(drawn), rows).T
     return np.asarray(values / (share * np.maximum(np.ptp(values, axis=0), TINY)))
 
 

@@ -18,7 +18,7 @@ from quirkpy.explore.answers.replay import Replay
 from quirkpy.maths.quat import to_array
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.system import System
-from quirkpy.motion.frames import Frames, frames_of
+from quirkpy.motion.frames import TENSION, Frames, frames_of
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.body import Body
@@ -92,12 +92,16 @@ def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
 
 def ties_of(system: System) -> list[list[Any]]:
     """Both ends of every spring, rope and bar: the row of a body, None for what is fixed, and a
-    point in its axes, from its mass centre [m]."""
+    point in its axes, from its mass centre [m]; then the name of the curve of its tension, None
+    where it is no string."""
     t = system.tables
     rows = [None if row == len(t.bodies) else int(row) for row in t.site_body]
     tied = list(Stage(system).tied())
     points = round_numbers(t.site_point) if tied else []
-    return [[[rows[s], points[s]] for s in one.sites] for one in tied]
+    return [
+        [*([rows[s], points[s]] for s in one.sites), one.part + TENSION if one.rope else None]
+        for one in tied
+    ]
 
 
 def _plain(mesh: Surface) -> dict[str, Any]:

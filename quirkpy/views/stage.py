@@ -160,10 +160,12 @@ class Stage:
         """What acts between two points: springs, ropes and bars."""
         t, chosen = self.tables, self.system.selection
         for f in chosen.forces:
-            for e in range(t.force_element[f], t.force_element[f + 1]):
+            first = t.force_element[f]
+            for e in range(first, t.force_element[f + 1]):
                 if t.element_kind[e] in (PAIR, STRETCH):
                     sites = int(t.element_site1[e]), int(t.element_site2[e])
-                    yield Tied(t.force_names[f], sites, bool(t.element_numbers[e, IS_ROPE] != 0.0))
+                    rope = t.element_kind[first] == PAIR and t.element_numbers[first, IS_ROPE] != 0
+                    yield Tied(t.force_names[f], sites, bool(rope))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
             if DISTANCE in t.row_kind[rows] or LENGTH in t.coordinate_kind[own]:

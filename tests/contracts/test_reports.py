@@ -493,7 +493,8 @@ def test_springs_and_strings_end_where_they_are_seen() -> None:
     assert [tie.part for tie in seen] == ["spring", "string"]
     r, q = run.final.r, run.final.q
     for shown, tie in zip(ties, seen, strict=True):
-        for (row, point), end in zip(shown, tie.ends, strict=True):
+        assert shown[2] == ("string tension [N]" if tie.part == "string" else None)
+        for (row, point), end in zip(shown[:2], tie.ends, strict=True):
             there = (
                 point
                 if row is None
@@ -546,3 +547,25 @@ def test_bodies_have_the_colours_they_were_given() -> None:
     assert colour("#102030") == "#102030"
     assert colour((1.0, 0.5, 0.0)) == "#ff8000"
     assert colour("url(x)") == colour(None) != colour(None, 1)
+
+
+def test_tensions_of_strings_are_told_and_ask_for_no_keyframes() -> None:
+    """A page knows how hard each string pulls, over several sites with one tension too; a string
+    that flutters needs no more keyframes than the motion."""
+    ball = qp.Body.sphere("ball", 0.01, 1.0, position=(0, 0, -0.5))
+    ring = [qp.GROUND.site("ring", at=(0.5, 0, 0))]
+    string = qp.String("s", qp.GROUND, ball, stiffness=400.0, rest_length=1.6, over=ring)
+    hung = qp.Multibody(ball, string, qp.Gravity((0, 0, -9.81)))
+    ties = report.bodies_of(hung)["ties"]
+    assert [tie[2] for tie in ties] == ["s tension [N]"] * 2
+    assert [tie.tension for tie in report.Stage(hung).at(hung.initial).ties] == [0.0, 0.0]
+    flown = hung.simulate(2.0, progress=False)
+    frames = frames_of(flown.pieces, *report.tolerances_of(hung.parts))
+    told = frames.joints["s tension [N]"]
+    assert told.min() == 0.0
+    assert told.max() == pytest.approx(flown["s"].tension.max(), rel=1e-9)
+    curves = {"s tension [N]": told * np.cos(1e4 * np.arange(len(told)))}
+    made, plain = (
+        keyframes(frames.t, frames.r, frames.q, some, 1e-3, 1e-2, 10_000) for some in (curves, {})
+    )
+    assert len(made.t) == len(plain.t)

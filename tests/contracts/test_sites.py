@@ -102,9 +102,9 @@ def test_others_do_not_read_the_tables_of_sites() -> None:
 
 
 def test_one_module_turns_offsets_into_n() -> None:
-    """Of steps.py these are spins of bodies."""
+    """Of steps.py and ledger.py these are spins of bodies and their rates."""
     found = those_who({name: called(name, {"turn"}, "frames") > 0 for name in SOURCES})
-    assert found == {OWN, "kernels/step/steps.py"}
+    assert found == {OWN, "kernels/step/ledger.py", "kernels/step/steps.py"}
 
 
 def test_one_module_adds_loads_at_sites_to_bodies() -> None:

@@ -375,3 +375,37 @@ def test_a_t_bar_as_the_paper_prints_it_moves_as_ours(monkeypatch: pytest.Monkey
     run = made.system.simulate(0.5)
     assert steps > 10
     np.testing.assert_allclose(end[:12], made.places(run.final).ravel(), rtol=0, atol=1e-7)
+
+
+def test_each_correction_keeps_what_it_corrects() -> None:
+    """Lengths from positions and velocities, energy from that of energy, with any weight; ours
+    holds both to rounding."""
+    from benchmarks import corrections
+
+    made = {case.way: case for case in corrections.cases(0.5, 1e-6, 2.0)}
+    free, joints = made["printed, no correction"], made["printed, eq. 33: joints"]
+    assert joints.length < 1e-9 < free.length
+    assert joints.energy > 1e-6
+    for name in ("printed, eq. 45: and energy", "eq. 45 weighted by mass"):
+        assert made[name].energy < 1e-9
+        assert made[name].length < 1e-9
+    ours = made["here, energy held"]
+    assert ours.energy < 1e-12 * 400.0
+    assert ours.length < 1e-13
+    assert ours.energy < made["here"].energy
+
+
+def test_compressible_t_bars_beside_the_paper() -> None:
+    """Masses of its table 2; soft bars deviate as far as its figure 15 says from rigid ones; the
+    compliance hardly depends on the material, as in its figure 19; its kinetic energy changes the
+    motion a little."""
+    from benchmarks import compressible
+
+    soft, hard = (
+        compressible.t_bar(compressible.MATERIALS[name]) for name in ("HDPE", "aluminium")
+    )
+    for made, mass in ((soft, 75.39), (hard, 212.05)):
+        bodies = [part for part in made.system.parts if isinstance(part, compressible.qp.Body)]
+        assert sum(body.mass for body in bodies) == pytest.approx(mass, abs=0.01)
+    assert compressible.off_rigid(hard, 2700.0, 1.0) < 1e-5
+    assert 1e-9 < compressible.off_printed(compressible.MATERIALS["HDPE"], 0.2) < 1e-4

@@ -44,6 +44,13 @@ def made(**changes: Any) -> qp.Tensegrity:
         ({"bar": {"mass": [1.0]}}, "bar has 1 numbers of mass for 2 members"),
         ({"string": {"stiffness": 1.0, "rest": -0.5}}, "string rest is -0.5"),
         ({"string": {}}, "String 's1': give its stiffness"),
+        ({"string": {"stiffness": 1.0, "mass": -1.0}}, "string mass is -1.0"),
+        ({"string": {"stiffness": 1.0, "mass": 1.0, "beads": 1.5}}, "string beads is 1.5"),
+        (
+            {"strings": [(0, 3, 1), (1, 2)], "string": {"stiffness": 1.0, "mass": 1.0}},
+            r"s1 runs over \(0, 3, 1\) and has a mass, but only a string between two nodes may",
+        ),
+        ({"bar": {"mass": 1.0, "poisson": 0.3}}, "bar has poisson, but is rigid without a modulus"),
         ({"normal": (0, 1)}, "normal"),
         ({"bars": None}, "bars is None, but must be a list"),
         ({"strings": 1}, "strings is 1, but must be a list"),
@@ -90,6 +97,10 @@ def test_what_prestress_cannot_do() -> None:
             "row 0 of C_b must have 3 numbers: one -1, one 1, and zeros",
         ),
         (lambda: qp.form_find(SQUARE, [(0, 1)], [np.nan]), "densities is nan"),
+        (
+            lambda: qp.tensegrities.winding(made(), {"s1": 1.0}, {"s2": 1.0}, 1.0),
+            "winding: 's1' must be a string of the tensegrity with both rest lengths",
+        ),
         (lambda: qp.form_find(SQUARE, [(0, 1)], 1.0), "densities is 1.0, but must be a list"),
         (lambda: qp.form_find(SQUARE, None, []), "members is None"),  # type: ignore[arg-type]
         (lambda: qp.form_find(SQUARE, [(0, 1)], [1.0, 2.0]), "2 densities are given for 1 members"),

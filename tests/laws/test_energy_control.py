@@ -81,3 +81,40 @@ def test_lone_free_body_has_nothing_inside_to_scale() -> None:
     body = qp.Body("body", mass=1.0, inertia=(1.0, 2.0, 3.0), angular_velocity=(0.1, 2.0, 0.1))
     free, held = (qp.Multibody(body).simulate(10.0, energy=word) for word in ("free", "conserve"))
     assert np.array_equal(free.course.states, held.course.states)
+
+
+@pytest.mark.parametrize("rest", [0.5, 0.7, 0.9])
+def test_energy_is_held_where_a_motion_turns_back(rest: float) -> None:
+    """There is nothing to scale then: poses take what is missing, and joints still hold; at loose
+    tolerances, at every step."""
+    made = qp.tensegrities.t_bar(
+        bar={"density": 500.0, "radius": 0.05},
+        string={"stiffness": 100.0, "rest": (rest, rest, 1.0)},
+    )
+    run = made.system.simulate(20.0, rtol=1e-6, atol=1e-6, energy="conserve")
+    assert run.kinetic.min() < 1e-2 * run.kinetic.max()
+    assert np.ptp(run.energy) <= 1e-12 * run.energy[0]
+    for state in run.states[::10]:
+        assert abs(made.system.residual(state).position).max() < 1e-12
+
+
+def test_what_floats_turns_back_and_keeps_its_momenta() -> None:
+    """A prism that is let go, so that all of it stands still again and again, and one that drifts
+    and turns besides."""
+    made = qp.tensegrities.prism(
+        3, fixed=False, bar={"mass": 1.0}, string={"stiffness": 100.0, "rest": 0.6}
+    )
+    for spin in (0.0, 0.3):
+        moving = made.system.initial.replace(
+            {
+                body.name: {
+                    "velocity": np.cross((0, 0, spin), body.position) + (spin, 0, 0),
+                    "angular_velocity": body.matrix.T @ (0, 0, spin),
+                }
+                for body in made.bars
+            }
+        )
+        run = made.system.simulate(5.0, state=moving, rtol=1e-6, atol=1e-6, energy="conserve")
+        assert np.ptp(run.energy) <= 1e-12 * run.energy[0]
+        assert np.ptp(run.momentum, axis=0).max() < 1e-12
+        assert np.ptp(run.angular_momentum, axis=0).max() < 1e-5

@@ -254,6 +254,27 @@ def test_matrices_and_files_say_the_same(tmp_path: Path) -> None:
     np.testing.assert_allclose(three.system.acceleration(), one.system.acceleration(), atol=1e-9)
 
 
+def test_files_tell_options_of_each_member(tmp_path: Path) -> None:
+    """As columns, also between semicolons or tabs, empty for what is given to all or has a
+    default."""
+    (tmp_path / "nodes.txt").write_text(
+        "x;y;z;fixed\n0;0;0;1\n1;0;0;1\n1;0;1;0\n0;0;1;\n", encoding="utf-8"
+    )
+    (tmp_path / "members.txt").write_text(
+        "kind\tnodes\tmass\tradius\tEA\trest\tdamping\nbar\t0 2\t1.5\t0.02\nbar\t1 3\t2\t\n"
+        "string\t1 2\t\t\t400\t0.9\t\nstring\t0 3\t\t\t400\t\t3\nstring\t2 3\t\t\t500\t0.8\t\n",
+        encoding="utf-8",
+    )
+    made = qp.tensegrities.read_csv(
+        tmp_path / "nodes.txt", tmp_path / "members.txt", normal=(0, 1, 0), string={"damping": 1.0}
+    )
+    assert [body.mass for body in made.bars] == [1.5, 2.0]
+    assert made.bars[0].inertia[0] == pytest.approx(0.5 * 1.5 * 0.02**2)
+    assert [string.EA for string in made.strings] == [400.0, 400.0, 500.0]
+    assert [string.rest_length for string in made.strings] == pytest.approx([0.9, 1.0, 0.8])
+    assert [string.damping for string in made.strings] == [1.0, 3.0, 1.0]
+
+
 def test_rest_lengths_are_inputs_of_linear_models() -> None:
     """Of a mass between two strings: half of what one is paid out moves it, at rest; a slack string
     is told, and one just taut is no linear one."""

@@ -48,6 +48,11 @@ def test_a_strong_string_does_not_yield_and_a_continued_run_remembers() -> None:
     )
 
 
+def test_a_system_that_yields_is_written_and_read() -> None:
+    again = qp.from_json(qp.to_json(falling()))
+    assert again.simulate(0.5).final == falling().simulate(0.5).final
+
+
 def test_a_bar_yields_under_tension_and_compression() -> None:
     """Pushed and pulled by more than its limit: it becomes shorter, then longer."""
     bar = qp.CompressibleBar(

@@ -10,7 +10,13 @@ from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME,
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
-from quirkpy.kernels.step.ledger import motion_energy, potential_of, restore_energy
+from quirkpy.kernels.step.ledger import (
+    POSES,
+    UNCHANGED,
+    motion_energy,
+    potential_of,
+    restore_energy,
+)
 from quirkpy.kernels.step.pressing import SLIGHT, hold_what_presses
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
@@ -28,6 +34,7 @@ from quirkpy.kernels.step.steps import (
     PROJECTING,
     RANK,
     SMALL,
+    STEP,
     WEAK_ROW,
     Run,
     T,
@@ -93,6 +100,8 @@ NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 CROSSED, RELEASED, POSE, HELD, HELD_ON, JUMP = range(6)
 
 
+#: Corrections of energy after a step, at most.
+RESTORED = 3
 #: A step notes so many things at most, and so many of each watched function.
 STEP_NOTES, FUNCTION_NOTES = 3, 3
 
@@ -132,10 +141,14 @@ def settle_end(
 ) -> None:
     """Slope, energy and watched values of the state in END."""
     slope(t, END, END_SLOPE, run, model, conditions, scratch)
-    if run.clock[CONSERVING] > 0.0 and restore_energy(
-        run.states[END], run.clock[ENERGY], model, scratch
-    ):
-        slope(t, END, END_SLOPE, run, model, conditions, scratch)
+    changed = POSES if run.clock[CONSERVING] > 0.0 else UNCHANGED
+    for _ in range(RESTORED):
+        if changed == POSES:  # what little moves after a change of poses may do the rest
+            changed = restore_energy(
+                run.states[END], run.clock[ENERGY], run.out, run.clock[STEP], model, scratch
+            )
+            if changed != UNCHANGED:
+                slope(t, END, END_SLOPE, run, model, conditions, scratch)
     run.clock[NEAR] = nearness(True, run, scratch)
     run.clock[WEAK_ROW] = scratch.report[WHICH]
     run.clock[POTENTIAL] = potential_of(scratch)

@@ -60,7 +60,8 @@ from quirkpy.tables.tables import UNIFORM
 class Model(NamedTuple):
     """What never changes for a selection, and anybody may read: the tree, the tables, which
     elements act, the bodies, the number of the island of each (those that hang together without the
-    ground; -1: on the ground) (nb,), the stops, whose rows come last, and how bodies bend."""
+    ground; -1: on the ground) (nb,), that of its group, which forces between bodies hold together
+    as well, the stops, whose rows come last, and how bodies bend."""
 
     tree: Tree
     sites: Sites
@@ -71,6 +72,7 @@ class Model(NamedTuple):
     acting: Ints
     bodies: Floats
     islands: Ints
+    groups: Ints
     stops: Stops
     modes: Modes
 

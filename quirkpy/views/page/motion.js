@@ -41,7 +41,20 @@ function posesAt(motion, time) {
     r.push([0, 1, 2].map((i) => motion.origin[i] + motion.step * ((1 - share) * motion.r[one + i] + share * motion.r[two + i])));
     q.push(turnedBetween(motion.q, 4 * (k * motion.bodies + b), 4 * (j * motion.bodies + b), share));
   }
-  return { r, q };
+  return { r, q, pulls: pullsAt(motion, k, j, share) };
+}
+
+const TENSION = " tension [N]";
+
+// Tensions of strings between two keyframes, and the largest in the whole motion.
+function pullsAt(motion, k, j, share) {
+  const values = {}, names = Object.keys(motion.curves).filter((name) => name.endsWith(TENSION));
+  if (motion.most === undefined) motion.most = names.reduce((most, name) => motion.curves[name].reduce((a, b) => Math.max(a, b), most), 0);
+  for (const name of names) {
+    const [one, two] = [motion.curves[name][k], motion.curves[name][j]];
+    values[name] = one === null || two === null ? null : (1 - share) * one + share * two;
+  }
+  return { values, most: motion.most };
 }
 
 function turnedBetween(q, one, two, share) {

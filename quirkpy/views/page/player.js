@@ -114,7 +114,7 @@ class Player {
 
   curves() {
     const names = Object.keys(this.motion.curves), energies = names.filter((name) => name.endsWith(" [J]"));
-    const coordinates = names.filter((name) => !energies.includes(name)).slice(0, 5);
+    const coordinates = names.filter((name) => !energies.includes(name) && !name.endsWith(TENSION)).slice(0, 5);
     const units = [...new Set(coordinates.map((name) => name.match(/\[([^\]]*)\]$/)[1]))];
     const t = Array.from(this.motion.t), of = (names, length) => names.map((name) => [name.slice(0, name.length - length), this.motion.curves[name]]);
     this.energy.show(t, of(energies, 4), "energy [J]");

@@ -16,6 +16,8 @@ const still = window.matchMedia("(prefers-reduced-motion: reduce)");
 const LIGHT = [0.179, -0.493, 0.852]; // towards it
 const NAMED = 12; // bodies: names of more would hide them
 const METRE = { corners: [[0, 0, 0], [0, 0, 1]], edges: [[0, 1]] }; // a line
+const DASHED = { corners: [], edges: [] }; // a line of eight dashes
+for (let k = 0; k < 8; k++) { DASHED.corners.push([0, 0, k / 8], [0, 0, (k + 0.6) / 8]); DASHED.edges.push([2 * k, 2 * k + 1]); }
 const HERE = { r: [0, 0, 0], q: [1, 0, 0, 0] };
 
 // Round numbers within a range: multiples of 1, 2 or 5 times a power of ten, about so many.
@@ -115,11 +117,20 @@ class Scene {
     for (const { body, mesh, colour: name, covers, line } of this.emblems) {
       things.push({ ...(body === null ? HERE : places[body]), mesh, colour: colour(name, covers), line: colour(name, line), width: 1.6 });
     }
-    for (const ends of this.ties) things.push({ ...this.tie(ends, places), mesh: METRE, line: colour(ink("pale")), width: 1.4 });
+    for (const [one, two, name] of this.ties) things.push({ ...this.tie([one, two], places), ...this.pull(name) });
     // In the dark bodies are darker, so that pale names can be read on them.
     this.canvas.draw(things, view, LIGHT, dark.matches ? [0.3, 0.36] : [0.56, 0.46]);
     this.write(view.sight, eye, places);
     this.box.dataset.drawn = Number(this.box.dataset.drawn || 0) + 1;
+  }
+
+  // How a spring, a bar or a string is drawn: the fuller and wider the more it pulls, beside the most in this motion; dashed where slack.
+  pull(name) {
+    const { values, most } = this.poses.pulls || { values: {} }, tension = values[name];
+    if (tension === undefined || tension === null) return { mesh: METRE, line: colour(ink("pale")), width: 1.4 };
+    if (tension <= 0) return { mesh: DASHED, line: colour(ink("pale")), width: 1.4 };
+    const share = most > 0 ? tension / most : 0, pale = colour(ink("pale")), full = colour(ink("curve2"));
+    return { mesh: METRE, line: pale.map((x, i) => x + (0.25 + 0.75 * share) * (full[i] - x)), width: 1.4 + 1.6 * share };
   }
 
   // The line between two points, each on a body or on none, as one of a metre that is turned and stretched.

@@ -17,6 +17,7 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
+from quirkpy.explore.sweep import Sweep, sweep
 from quirkpy.families import origami, tensegrities
 from quirkpy.families.prestress import Prestress, form_find, prestress
 from quirkpy.families.tensegrity import Tensegrity, tensegrity
@@ -254,6 +255,7 @@ __all__ = [
     "Study",
     "Sum",
     "Superconductor",
+    "Sweep",
     "Switch",
     "TapeSpring",
     "Tensegrity",
@@ -278,6 +280,7 @@ __all__ = [
     "read_mjcf",
     "read_urdf",
     "rotation",
+    "sweep",
     "tensegrities",
     "tensegrity",
     "to_json",

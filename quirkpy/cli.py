@@ -13,14 +13,21 @@ import json
 import os
 import sys
 import warnings
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from quirkpy import __version__ as version
 from quirkpy.commands.answer import Answer
-from quirkpy.commands.beginning import movie, new, words_of_movie, words_of_new
+from quirkpy.commands.beginning import (
+    movie,
+    new,
+    picture,
+    words_of_movie,
+    words_of_new,
+    words_of_picture,
+)
 from quirkpy.commands.definitions import (
     MODELS,
     load_definition,
@@ -32,13 +39,17 @@ from quirkpy.commands.definitions import (
 from quirkpy.commands.graphs import (
     count,
     graph_of,
+    merge,
     robustness,
     table,
     words_of_cost,
     words_of_journal,
+    words_of_merge,
     words_of_robustness,
     words_of_table,
 )
+from quirkpy.commands.shell import EXAMPLES, words_of_completion
+from quirkpy.commands.shell import completion as script
 from quirkpy.maths import interrupts
 from quirkpy.maths.warnings import PartWarning
 from quirkpy.parts.checks import how_many
@@ -56,13 +67,16 @@ if TYPE_CHECKING:
 INTERRUPTED = 130
 #: Methods of Python with which sentences begin; who types commands need not know them.
 METHODS = frozenset((
-    "check", "explore", "load", "movie", "name", "picture", "plan", "replay", "report",
+    "check", "explore", "load", "merge", "movie", "name", "picture", "plan", "replay", "report",
     "robustness", "save", "settle", "simulate", "table", "warm",
 ))  # fmt: skip
 
 
 class Words(argparse.ArgumentParser):
-    """The parser of the command line; if help cannot be written it ends with an error."""
+    """The parser of the command line, and those of its commands; if help cannot be written it ends
+    with an error."""
+
+    commands: Mapping[str, argparse.ArgumentParser]
 
     def print_help(self, file: Any = None) -> None:
         """Print the help; end with 1 where that cannot be written."""
@@ -129,6 +143,7 @@ def outputs(asked: argparse.Namespace) -> list[Path]:
 def check_places(asked: argparse.Namespace) -> None:
     """Refuse a file that is named twice: to be read and to be written, or to be written twice."""
     read = [getattr(asked, name, None) for name in ("study", "journal", "file")]
+    read += getattr(asked, "journals", [])
     seen = {os.path.realpath(path): "read" for path in read if path is not None}
     for path in outputs(asked):
         place = os.path.realpath(path)
@@ -209,7 +224,7 @@ def print_warning(
         otherwise(message, *rest)
 
 
-def parser() -> argparse.ArgumentParser:
+def parser() -> Words:
     """The parser of all commands and their options."""
     every = argparse.ArgumentParser(add_help=False)
     every.add_argument("--json", action="store_true", help="answer in JSON")
@@ -219,9 +234,12 @@ def parser() -> argparse.ArgumentParser:
     commands: Any = out.add_subparsers(dest="name", required=True, metavar="command")
 
     def command(function: Any, words: str) -> argparse.ArgumentParser:
+        name = function.__name__
         made = commands.add_parser(
-            function.__name__, help=words, description=words, parents=[every]
-        )
+            name, help=words, description=words, parents=[every],
+            epilog=f"example:\n  {EXAMPLES[name]}",
+            formatter_class=argparse.RawDescriptionHelpFormatter,
+        )  # fmt: skip
         made.set_defaults(command=function)
         return made
 
@@ -234,8 +252,12 @@ def parser() -> argparse.ArgumentParser:
     words_of_robustness(command(robustness, "fly an edge many times, each a little otherwise"))
     words_of_new(command(new, "write a study with comments, to begin with"))
     words_of_movie(command(movie, "make a film of a run that was saved"))
+    words_of_picture(command(picture, "draw a graph, a run or a system"))
+    words_of_merge(command(merge, "put the runs of several journals of one study into one"))
+    words_of_completion(command(completion, "print a script by which a shell completes words"))
     command(demos, "list the demos")
     words_of_warm(command(warm, "compile all kernels now, for an image or a cluster"))
+    out.commands = commands.choices
     return out
 
 
@@ -487,6 +509,11 @@ def demos(asked: argparse.Namespace) -> Answer:
         found[path.relative_to(folder).as_posix()] = said.partition("\n")[0]
     width = max(map(len, found), default=0)
     return Answer("\n".join(f"{name:{width}}  {line}" for name, line in found.items()), found)
+
+
+def completion(asked: argparse.Namespace) -> Answer:
+    """`quirkpy completion bash`: a script for a shell."""
+    return script(asked.shell, parser().commands)
 
 
 def warm(asked: argparse.Namespace) -> Answer:

@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from quirkpy.views import report as report
     from quirkpy.views import report_graph as report_graph
     from quirkpy.views import stills as stills
+    from quirkpy.views import sweeps as sweeps
     from quirkpy.views import window as window
     from quirkpy.views.curves import Chart as Chart
     from quirkpy.views.drawing import Drawing as Drawing
@@ -53,6 +54,7 @@ ROOMS = {
             "report",
             "report_graph",
             "stills",
+            "sweeps",
             "window",
         ),
         "quirkpy.views",

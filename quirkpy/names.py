@@ -17,6 +17,7 @@ from quirkpy.explore.scope.safety import (
     Violation,
 )
 from quirkpy.explore.study import Study
+from quirkpy.explore.sweep import Sweep, sweep
 from quirkpy.families import origami, tensegrities
 from quirkpy.families.bars import CompressibleBar
 from quirkpy.families.prestress import Prestress, form_find, prestress
@@ -256,6 +257,7 @@ __all__ = [
     "Study",
     "Sum",
     "Superconductor",
+    "Sweep",
     "Switch",
     "TapeSpring",
     "Tensegrity",
@@ -280,6 +282,7 @@ __all__ = [
     "read_mjcf",
     "read_urdf",
     "rotation",
+    "sweep",
     "tensegrities",
     "tensegrity",
     "to_json",

@@ -1,4 +1,5 @@
-"""Commands for beginners: `new` writes a first study, `movie` a film of a run."""
+"""Commands for beginners: `new` writes a first study, `movie` a film of a run, `picture` a picture
+of anything."""
 
 from __future__ import annotations
 
@@ -6,7 +7,8 @@ import argparse
 from pathlib import Path
 
 from quirkpy.commands.answer import Answer
-from quirkpy.parts.files import check_writable, write_text
+from quirkpy.commands.definitions import load_definition
+from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 
 #: The study written by `quirkpy new study`.
@@ -88,3 +90,26 @@ def movie(asked: argparse.Namespace) -> Answer:
     check_writable(asked.out, "movie")
     Trajectory.load(asked.file).movie(asked.out, fps=asked.fps)
     return Answer(f"The film is {str(asked.out)!r}.", {"out": str(asked.out)})
+
+
+def words_of_picture(it: argparse.ArgumentParser) -> None:
+    """The arguments of `quirkpy picture`."""
+    what = "a journal (.db), a run (.npz), or what defines a study or a system"
+    it.add_argument("file", type=Path, help=what)
+    it.add_argument("--out", type=Path, required=True, metavar="FILE", help=".png, .svg or .pdf")
+
+
+def picture(asked: argparse.Namespace) -> Answer:
+    """`quirkpy picture pair.db --out shapes.svg`: a graph, a run or a system as a picture."""
+    from quirkpy.explore.graph import PICTURES, ReconfigurationGraph
+    from quirkpy.motion.trajectory import Trajectory
+
+    check_writable(ending_of(asked.out, "picture", PICTURES), "picture")
+    if asked.file.suffix == ".db":
+        ReconfigurationGraph.load(asked.file).picture(asked.out)
+    elif asked.file.suffix == ".npz":
+        Trajectory.load(asked.file).picture(asked.out)
+    else:
+        made = load_definition(asked.file)
+        getattr(made, "system", made).picture(asked.out)
+    return Answer(f"The picture is {str(asked.out)!r}.", {"out": str(asked.out)})

@@ -1,4 +1,4 @@
-"""Commands on a finished graph: `table`, `robustness`."""
+"""Commands on journals: `table`, `robustness`, `merge`."""
 
 from __future__ import annotations
 
@@ -118,3 +118,23 @@ def count(word: str) -> int:
     if not word.isdecimal() or int(word) < 1:
         raise argparse.ArgumentTypeError(f"{word!r} is no number from 1 up")
     return int(word)
+
+
+# --- merge ----------------------------------------------------------------------------------------
+def words_of_merge(it: argparse.ArgumentParser) -> None:
+    """The arguments of `quirkpy merge`."""
+    it.add_argument("journals", type=Path, nargs="+", help="journals of one study")
+    it.add_argument("--study", type=Path, metavar="FILE", help="its file, if it has own classes")
+    it.add_argument("--out", type=Path, required=True, metavar="FILE", help="a new journal")
+
+
+def merge(asked: argparse.Namespace) -> Answer:
+    """`quirkpy merge a.db b.db --out ab.db`: all runs of several journals of one study in one."""
+    from quirkpy.explore.graph import ReconfigurationGraph
+
+    modules = (module_of(asked.study).__name__,) if asked.study else ()
+    graph = ReconfigurationGraph.merge(asked.journals, asked.out, modules)
+    data = {"out": str(asked.out), "nodes": len(graph.nodes), "edges": len(graph.edges),
+            "coverage": graph.coverage}  # fmt: skip
+    tried = f"{100.0 * graph.coverage:.4g} % of the choices tried"
+    return Answer(f"{graph!r}, {tried}, is in {str(asked.out)!r}.", data)

@@ -22,6 +22,7 @@ from quirkpy.explore.explorer import load
 from quirkpy.explore.model.chances import Robustness, Spread
 from quirkpy.explore.model.costs import Cost
 from quirkpy.explore.model.graph import Edge, Graph, Node, node_record
+from quirkpy.explore.union import unite
 from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 
@@ -45,6 +46,18 @@ class ReconfigurationGraph(Graph):
     def load(cls, path: Any, modules: Iterable[str] = ()) -> ReconfigurationGraph:
         """The graph in a journal, as far as it has been explored; nothing is simulated."""
         return cls.of(load(path, modules))
+
+    @classmethod
+    def merge(
+        cls, paths: Sequence[Any], out: Any, modules: Iterable[str] = ()
+    ) -> ReconfigurationGraph:
+        """Write all runs of several journals of one study into a new one, and load it: those of
+        different machines, budgets or goals.
+
+        Journals of other studies are refused. What none of them has flown is left for `explore`,
+        which goes on from the new one; damaged runs are left out."""
+        unite(paths, out, modules)
+        return cls.load(out, modules)
 
     @classmethod
     def of(cls, graph: Graph) -> ReconfigurationGraph:

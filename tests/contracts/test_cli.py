@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import json
 import os
+import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -14,7 +16,7 @@ from unittest import mock
 import pytest
 
 import quirkpy as qp
-from quirkpy.cli import main
+from quirkpy.cli import main, parser
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.compiled import NOTICE
 from tests.doomed import wait_for
@@ -220,6 +222,52 @@ def test_models_of_others_are_checked(here: Path, capsys: pytest.CaptureFixture[
     assert told["freedoms"] == 4
     assert "limit" in {one["code"] for one in told["findings"]}
     assert "[drives]" in answered(capsys, "check", arm)
+
+
+def test_journals_are_merged_and_drawn(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Two halves of an exploration are the whole; a graph, a run and a study are drawn."""
+    answered(capsys, "explore", PAIR, "--out", "whole.db")
+    answered(capsys, "explore", PAIR, "--out", "half.db", "--budget", "3")
+    told = in_json(capsys, "merge", "half.db", "whole.db", "--out", "both.db")
+    assert (told["nodes"], told["edges"], told["coverage"]) == (2, 18, 1.0)
+    assert "is there already" in failing(capsys, "merge", "half.db", "whole.db", "--out", "both.db")
+    assert "as well" in failing(capsys, "merge", "half.db", "whole.db", "--out", "half.db")
+    assert "two journals or more" in failing(capsys, "merge", "half.db", "--out", "one.db")
+    pytest.importorskip("matplotlib")
+    answered(capsys, "plan", "both.db", "n0", "n1", "--out", "way.npz")
+    for file in ("both.db", "way.npz", PAIR):
+        assert answered(capsys, "picture", file, "--out", "x.svg") == "The picture is 'x.svg'.\n"
+        assert "<svg" in Path("x.svg").read_text(encoding="utf-8")
+        Path("x.svg").unlink()
+    assert "ends in none of" in failing(capsys, "picture", PAIR, "--out", "x.txt")
+
+
+def test_each_command_has_an_example_that_it_takes() -> None:
+    words = parser()
+    for name, one in words.commands.items():
+        example = one.format_help().rpartition("example:\n  ")[2].strip()
+        inside = example.removeprefix('eval "$(').removesuffix(')"')
+        asked = words.parse_args(shlex.split(inside)[1:])
+        assert (asked.name, shlex.split(inside)[0]) == (name, "quirkpy")
+
+
+@pytest.mark.skipif(shutil.which("bash") is None, reason="there is no bash here")
+def test_bash_completes_words(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """Commands, options of a command, and files."""
+    script = answered(capsys, "completion", "bash")
+    assert answered(capsys, "completion", "zsh").endswith(script)
+    Path("pair.db").touch()
+    for typed, offered in {
+        "quirkpy rep": ["report"], "quirkpy m": ["movie", "merge"],
+        "quirkpy plan --co": ["--cost"], "quirkpy report pa": ["pair.db"],
+    }.items():  # fmt: skip
+        words = typed.split()
+        ask = f"COMP_WORDS=({typed}); COMP_CWORD={len(words) - 1}; _quirkpy"
+        said = subprocess.run(
+            ["bash", "-c", f"{script}\n{ask}\necho ${{COMPREPLY[@]}}"],
+            capture_output=True, text=True, check=True,
+        )  # fmt: skip
+        assert said.stdout.split() == offered, said.stderr
 
 
 def test_the_version_is_told(capsys: pytest.CaptureFixture[str]) -> None:

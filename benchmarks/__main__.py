@@ -1,10 +1,10 @@
 """Speed, side by side with other programs: ``python -m benchmarks [sections] [--quick] [--out
 DIR]``.
 
-Sections: evaluation, precision, four-bars, cubes, many, controllers, laws, own-forces, settling,
-exploring, growth, mission, reductions, robustness, scheduling, startup, references; without any,
-all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the page exists,
-and the plots beside it; with some sections, only their tables and targets."""
+Sections: evaluation, precision, four-bars, sheets, cubes, many, controllers, laws, own-forces,
+settling, exploring, growth, mission, reductions, robustness, scheduling, startup, references;
+without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the
+page exists, and the plots beside it; with some sections, only their tables and targets."""
 
 from __future__ import annotations
 
@@ -23,6 +23,7 @@ from benchmarks import (
     evaluation,
     evaluators,
     exploring,
+    folding,
     fourbars,
     growth,
     laws,
@@ -44,6 +45,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "evaluation": lambda quick, out: evaluation.measure(quick),
     "precision": precision.measure,
     "four-bars": lambda quick, out: fourbars.measure(quick),
+    "sheets": lambda quick, out: folding.measure(quick),
     "cubes": lambda quick, out: cubes.measure(quick),
     "many": lambda quick, out: many.measure(quick),
     "controllers": lambda quick, out: controllers.measure(quick),

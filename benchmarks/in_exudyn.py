@@ -1,5 +1,5 @@
 """Exudyn: hinge chains as kinematic trees with explicit Runge-Kutta, four-bars with generalised
-alpha in the plane, T-bars with reeving springs that hardly push.
+alpha in the plane, folded sheets with it in space, T-bars with reeving springs that hardly push.
 
 Its kinematic trees have no ball joints and no free root, so other trees are left out.
 """
@@ -11,6 +11,7 @@ from collections.abc import Callable
 
 import exudyn
 import numpy as np
+from exudyn import OutputVariableType
 from exudyn.itemInterface import (
     LoadMassProportional,
     MarkerBodyMass,
@@ -25,9 +26,11 @@ from exudyn.itemInterface import (
     ObjectKinematicTree,
     ObjectRigidBody2D,
 )
+from exudyn.rigidBodyUtilities import RigidBodyInertia
 from scipy.spatial.transform import Rotation
 
 import quirkpy as qp
+from benchmarks.sheets import MASS, SPIN, Seen, Sheet
 from benchmarks.trees import Methods, Tree
 
 HINGES = [exudyn.JointType.RevoluteX, exudyn.JointType.RevoluteY, exudyn.JointType.RevoluteZ]
@@ -203,3 +206,61 @@ def t_bar(
         return np.asarray(feet + turned.apply(arms))[:, [0, 2, 1]]
 
     return (lambda: mbs.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.RK44)), places
+
+
+# --- folded sheets --------------------------------------------------------------------------------
+SHEET_STEPS = (1e-2, 4e-3, 1e-3)
+SHEETS = "Exudyn generalised alpha"
+
+
+def sheets(sheet: Sheet, step: float, duration: float) -> Callable[[], Seen]:
+    """A run of a folded sheet: panels with Euler parameters, a hinge in every crease; of redundant
+    rows the solver of the linear equations takes what has a pivot."""
+    mbs = exudyn.SystemContainer().AddSystem()
+    bodies = [
+        mbs.CreateRigidBody(
+            inertia=RigidBodyInertia(MASS, panel.inertia), referencePosition=panel.centre,
+            nodeType=exudyn.NodeType.RotationEulerParameters, initialAngularVelocity=list(SPIN),
+            initialVelocity=list(sheet.velocity(k)),
+        )
+        for k, panel in enumerate(sheet.panels)
+    ]  # fmt: skip
+    creases = [((p.parent, k), p.at, p.axis) for k, p in enumerate(sheet.panels) if p.parent >= 0]
+    for pair, at, axis in [*creases, *sheet.cuts]:
+        mbs.CreateRevoluteJoint(
+            itemNumbers=[bodies[k] for k in pair], position=list(at), axis=list(axis)
+        )
+    for pair, at, axis in creases:
+        panel = sheet.panels[pair[1]]
+        mbs.CreateTorsionalSpringDamper(
+            itemNumbers=[bodies[k] for k in pair], position=list(at), axis=list(axis),
+            stiffness=panel.stiffness, offset=-panel.angle, unlimitedRotations=True,
+        )  # fmt: skip
+    mbs.Assemble()
+    settings = _settings(duration, step)
+    settings.timeIntegration.newton.useModifiedNewton = True
+    settings.timeIntegration.generalizedAlpha.spectralRadius = 0.9
+    settings.timeIntegration.generalizedAlpha.computeInitialAccelerations = True
+    settings.linearSolver.solverType = exudyn.LinearSolverType.EigenDense
+    settings.linearSolver.ignoreSingularJacobian = True
+
+    def place(k: int) -> tuple[np.ndarray, np.ndarray]:
+        """Where a panel is, and how it is turned."""
+        local = {"localPosition": [0.0] * 3}
+        at = mbs.GetObjectOutputBody(bodies[k], OutputVariableType.Position, **local)
+        turn = mbs.GetObjectOutputBody(bodies[k], OutputVariableType.RotationMatrix, **local)
+        return np.asarray(at), np.reshape(turn, (3, 3))
+
+    def run() -> Seen:
+        mbs.SolveDynamic(settings, solverType=exudyn.DynamicSolverType.GeneralizedAlpha)
+        places = [place(k) for k in range(len(bodies))]
+        gap = 0.0
+        for (one, two), at, _ in [*creases, *sheet.cuts]:
+            ends = [places[k][0] + places[k][1] @ (at - sheet.panels[k].centre) for k in (one, two)]
+            gap = max(gap, float(np.linalg.norm(ends[0] - ends[1])))
+        panel = sheet.panels[sheet.watched]
+        turn = places[panel.parent][1].T @ places[sheet.watched][1]
+        turned = float(Rotation.from_matrix(turn).as_rotvec() @ panel.axis)
+        return Seen(sheet.sense * (panel.angle + turned), gap)
+
+    return run

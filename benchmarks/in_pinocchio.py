@@ -15,6 +15,7 @@ from scipy.integrate import solve_ivp
 
 import quirkpy as qp
 from benchmarks.comparing import Sample, Unable
+from benchmarks.sheets import MASS, SPIN, Seen, Sheet
 from benchmarks.trees import Methods, Tree
 
 Right = Callable[[np.ndarray], np.ndarray]
@@ -156,6 +157,8 @@ def runs(tree: Tree, duration: float) -> Methods:
 #: Proximal iterations that keep redundant and flat loops exact, and a Baumgarte gain [1/s]: tried
 #: out for accuracy.
 MU, ITERATIONS, GAIN = 1e-10, 20, 20.0
+#: The same for folded sheets, with more redundant rows.
+SHEET_MU = 1e-6
 FOUR_BAR_STEPS = (5e-3, 4e-3, 2e-3, 1e-3)
 FOUR_BARS = "Pinocchio RK4"
 
@@ -209,6 +212,75 @@ def four_bars(windows: int, step: float, duration: float) -> Callable[[], float]
         )
 
     return lambda: float(rk4(right, start, step, round(duration / step))[0])
+
+
+# --- folded sheets --------------------------------------------------------------------------------
+SHEET_STEPS = (4e-2, 2e-2, 1e-2)
+SHEETS = "Pinocchio RK4"
+
+
+def sheets(sheet: Sheet, step: float, duration: float) -> Callable[[], Seen]:
+    """A run of a folded sheet: two points of every crease that is cut stay together."""
+    m = pin.Model()
+    for k, panel in enumerate(sheet.panels):
+        root = panel.parent < 0
+        joint = pin.JointModelFreeFlyer() if root else pin.JointModelRevoluteUnaligned(panel.axis)
+        origin = panel.centre if root else panel.at
+        before = sheet.panels[panel.parent].at if panel.parent > 0 else sheet.panels[0].centre
+        shift = _shift(np.zeros(3) if root else origin - before)
+        m.addJoint(0 if root else 1 + panel.parent, joint, shift, f"panel {k}")
+        inertia = pin.Inertia(MASS, panel.centre - origin, panel.inertia)
+        m.appendBodyToJoint(1 + k, inertia, pin.SE3.Identity())
+    m.gravity.linear = np.zeros(3)
+    data = m.createData()
+    closures, records = pin.StdVec_RigidConstraintModel(), pin.StdVec_RigidConstraintData()
+    origins = [panel.at if k else panel.centre for k, panel in enumerate(sheet.panels)]
+    for cut in sheet.cuts:
+        one, two = cut.panels
+        for along in (-0.5, 0.5):
+            at = cut.at + along * cut.axis
+            closure = pin.RigidConstraintModel(
+                pin.ContactType.CONTACT_3D, m, 1 + one, _shift(at - origins[one]), 1 + two,
+                _shift(at - origins[two]), pin.ReferenceFrame.LOCAL,
+            )  # fmt: skip
+            closure.setBaumgarteCorrectorParameters(
+                pin.BaumgarteCorrectorParameters(GAIN**2, 2.0 * GAIN)
+            )
+            closures.append(closure)
+            records.append(closure.createData())
+    pin.initConstraintDynamics(m, data, closures, records)
+    proximal = pin.ProximalSettings(1e-14, SHEET_MU, ITERATIONS)
+    bent = np.array([panel.angle for panel in sheet.panels[1:]])
+    stiff = np.array([panel.stiffness for panel in sheet.panels[1:]])
+    nq, force = m.nq, np.zeros(m.nv)
+
+    def right(y: np.ndarray) -> np.ndarray:
+        q, v, out = y[:nq].copy(), y[nq:], np.empty(len(y))
+        q[3:7] /= np.linalg.norm(q[3:7])
+        force[6:] = -stiff * (bent + q[7:])
+        out[nq:] = pin.constraintDynamics(m, data, q, v, force, closures, records, proximal)
+        out[:3] = pin.Quaternion(q[3:7]).matrix() @ v[:3]
+        _turn(y[None, 3:7], v[None, 3:6], out[None, 3:7])
+        out[7:nq] = v[6:]
+        return out
+
+    start = np.concatenate([pin.neutral(m), np.zeros(m.nv)])
+    start[:3], start[nq : nq + 6] = sheet.panels[0].centre, (*sheet.velocity(0), *SPIN)
+
+    def run() -> Seen:
+        y = rk4(right, start, step, round(duration / step))
+        q = _unit(y[:nq], "free")
+        pin.forwardKinematics(m, data, q)
+        gap = max(
+            float(np.linalg.norm(np.subtract(
+                *(data.oMi[1 + b].act(cut.at - origins[b]) for b in cut.panels)
+            )))
+            for cut in sheet.cuts
+        )  # fmt: skip
+        angle = sheet.panels[sheet.watched].angle + q[6 + sheet.watched]
+        return Seen(float(sheet.sense * angle), gap)
+
+    return run
 
 
 # --- URDF -----------------------------------------------------------------------------------------

@@ -64,6 +64,11 @@ def _motions() -> list[Target]:
     for name, bound in (("Pinocchio", 5.0), ("Exudyn", 1.0)):
         words = f"40 four-bars, 10 s to 1e-8 rad, faster than {name} by"
         out.append(Target(words, f"four-bars 40 / {name}", ">=", bound))
+    for side in (3, 6):
+        sheet = f"sheet of {side} x {side} panels, 10 s of opening"
+        words = f"{sheet}, faster than the printed method by"
+        out.append(Target(words, f"sheet {side} / as", ">=", 1000.0))
+        out.append(Target(f"{sheet}, largest gap [m]", f"sheet {side} gap", "<=", 1e-12))
     for words in LOOKS:
         peer = f"two cubes, {{}}, faster than MuJoCo {{}} ({words}) by"
         for how, integrator, bound in (

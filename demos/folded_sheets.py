@@ -1,4 +1,5 @@
-"""Folded sheets that open by the springs in their creases: maps and Miura patterns, afloat.
+"""Folded sheets that open by the springs in their creases: maps, Miura patterns, a sheet that is
+wrapped around its hub; afloat.
 
 Rigid panels around a corner close a loop of hinges, most of them redundant, and a flat sheet is a
 pose where ways to move meet.  Nothing is tuned for that: energy, momenta and closed corners are
@@ -16,8 +17,8 @@ from typing import NamedTuple
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.families.creases import PanelOptions
 from quirkpy.families.origami import Fold
+from quirkpy.families.panels import PanelOptions
 
 SPRINGS: PanelOptions = {"stiffness": 0.1, "mass": 1.0, "thickness": 0.01}
 SHEETS: dict[str, Callable[[], Fold]] = {
@@ -28,7 +29,9 @@ SHEETS: dict[str, Callable[[], Fold]] = {
 }
 LARGE: dict[str, Callable[[], Fold]] = {
     "map 6 x 6": lambda: qp.origami.map_fold(6, 6, side=2.0, fold=3.0, **SPRINGS),
+    "map 10 x 10": lambda: qp.origami.map_fold(10, 10, side=2.0, fold=3.0, **SPRINGS),
     "Miura 8 x 8": lambda: qp.origami.miura(8, 8, side=2.0, fold=3.0, **SPRINGS),
+    "Scheel 6, 2": lambda: qp.origami.scheel(6, 2, side=2.0, fold=1.4, **SPRINGS),
 }
 SECONDS = 20.0
 

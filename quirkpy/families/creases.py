@@ -2,51 +2,41 @@
 
 from __future__ import annotations
 
-import dataclasses
 import math
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypedDict, Unpack
+from typing import Any, NamedTuple, Unpack
 
 import numpy as np
 from scipy.spatial.transform import Rotation
 
+from quirkpy.families.panels import (
+    CLOSED,
+    PLANE,
+    Crease,
+    PanelOptions,
+    Seam,
+    axis_of,
+    check_options,
+    forces_at,
+    is_list,
+    lay_out,
+    make_hinge,
+    make_panel,
+    normal_of,
+)
 from quirkpy.maths.types import Floats
 from quirkpy.parts.body import Body
-from quirkpy.parts.checks import flag, not_negative, number, numbers, positive, real, show
-from quirkpy.parts.force import Force
-from quirkpy.parts.forces import HingeSpring, JointStop
+from quirkpy.parts.checks import number, real, show
 from quirkpy.parts.joints import Revolute
-from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError, check_argument
-from quirkpy.parts.shapes import Mesh
 from quirkpy.system.multibody import Multibody
 
 #: Faces have one orientation if their normals agree to this [1].
 ONE_WAY_UP = 1e-12
-#: Two corners, by number.
-Crease: TypeAlias = tuple[int, int]
-
-#: Largest deviation of a face from a plane, and gap of a closed fold, as shares of the size [1].
-PLANE, CLOSED = 1e-9, 1e-9
 #: Fold angles agree with the corners to within this [rad]: files contain rounded numbers.
 SAME_ANGLE = 1e-3
 #: Larger angles are refused [rad].
 MOST_TURNED = 1e3
-
-
-class PanelOptions(TypedDict, total=False):
-    """The options common to all folds; see `from_creases`."""
-
-    mass: float | Sequence[float]
-    thickness: float
-    stiffness: float
-    damping: float
-    rest_angle: float
-    latch: float | None
-    stop: tuple[float, float] | None
-    restitution: float
-    free: bool
-    inertia: Any
 
 
 class Fold(NamedTuple):
@@ -57,14 +47,6 @@ class Fold(NamedTuple):
     system: Multibody
     hinges: tuple[Revolute, ...]
     panels: tuple[Body, ...]
-
-
-class Seam(NamedTuple):
-    """A crease and its two faces: the boundary of the first contains it in forward, that of the
-    second in backward direction."""
-
-    corners: Crease
-    faces: tuple[int, int]
 
 
 def from_creases(
@@ -85,11 +67,21 @@ def from_creases(
 
     Panels have the names p0, p1 ... and hinges the numbers of the corners at their ends, "1-4".
 
-    mass [kg]: of each panel, or one for each; thickness [m]; stiffness [N m/rad], rest_angle [rad],
-    damping [N m s/rad] of a spring at each crease; latch [rad]: the angle at which creases catch;
-    stop (lower, upper) [rad]: bounds of all creases, with their restitution [1]; free: whether the
-    first panel is free or fixed; inertia [kg m2]: of every panel about its mass centre, instead of
-    that of a uniform plate, x along its first side, z along its normal."""
+    mass [kg]: of each panel, or one for each; thickness [m]; inertia [kg m2]: of every panel about
+    its mass centre, or of panels by their names, instead of that of a uniform plate, x along its
+    first side, z along its normal; free: whether the first panel is free or fixed.
+
+    stiffness [N m/rad], rest_angle [rad], damping [N m s/rad] of a spring at each crease; tape: the
+    numbers of a `TapeSpring` at each crease, by their names; latch [rad]: the angle at which
+    creases catch; stop (lower, upper) [rad]: bounds of all creases, or "flat": valleys fold from 0
+    to pi, mountains from 0 to -pi. contact: panels that share a crease touch when it is shut and go
+    no further; restitution: of stops and contacts.
+
+    offset [m]: heights of panels above the plane of the creases, each along its normal, by which
+    thick panels lie beside each other when shut; everything moves as if they had no thickness.
+    hinges: creases lie in the "middle" of the thickness, or on the "surface" on whose side they are
+    folded, so that panels are flush when flat and when shut; they then fold one way, and around
+    most corners not at all."""
     return sheet_of(vertices, faces, creases, "from_creases", options)
 
 
@@ -172,7 +164,7 @@ def corners_of(vertices: Any, who: str) -> Floats:
 
 def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> None:
     """Refuse faces that are not convex polygons of known corners."""
-    if not _is_list(faces) or not all(map(_is_list, faces)):
+    if not is_list(faces) or not all(map(is_list, faces)):
         raise PartError(f"{who}: faces is {show(faces)}, but must be lists of corners by number.")
     if not len(faces):
         raise PartError(f"{who}: faces is empty; give at least one.")
@@ -188,12 +180,6 @@ def check_faces(points: Floats, faces: Sequence[Sequence[int]], who: str) -> Non
                 "each once."
             )
         _check_polygon(points[list(face)], f"{who}: face {k}")
-
-
-def _is_list(value: Any) -> bool:
-    if isinstance(value, np.ndarray):
-        return value.ndim > 0
-    return isinstance(value, Sequence) and not isinstance(value, (str, bytes))
 
 
 def _is_number_of(corner: Any, count: int) -> bool:
@@ -217,14 +203,6 @@ def _check_polygon(polygon: Floats, who: str) -> None:
             f"{who} has a corner that points inwards; cut it into convex faces, with a crease "
             "between them that is locked."
         )
-
-
-def normal_of(polygon: Floats) -> Floats:
-    """The unit normal of a plane polygon, on the side from which its corners are counterclockwise
-    (3,)."""
-    twice = np.cross(polygon, np.roll(polygon, -1, axis=0)).sum(axis=0)
-    length = np.linalg.norm(twice)
-    return np.asarray(twice / length if length > 0.0 else twice)
 
 
 def seams_of(faces: Sequence[Sequence[int]], who: str) -> list[Seam]:
@@ -269,13 +247,6 @@ def angle_at(seam: Seam, polygons: Sequence[Floats], axis: Floats) -> float:
     """The fold angle of a crease [rad], between -pi and pi."""
     one, two = (normal_of(polygons[face]) for face in seam.faces)
     return math.atan2(float(np.cross(one, two) @ axis), float(one @ two))
-
-
-def axis_of(seam: Seam, points: Floats) -> Floats:
-    """The unit vector about which the second panel rotates relative to the first in a valley
-    fold."""
-    along = points[seam.corners[0]] - points[seam.corners[1]]
-    return np.asarray(along / np.linalg.norm(along))
 
 
 def fold_corners(
@@ -348,157 +319,24 @@ def assemble(
     """Bodies, hinges and springs of a sheet with given corners; angles: of the creases, whole turns
     and the sense of half turns included [rad], None where they follow from the corners; names: of
     panels and hinges."""
+    chosen = check_options(options, names[0], who)
     polygons = [points[list(face)] for face in faces]
-    chosen = _check_options(options, len(faces), who)
-    panels = tuple(
-        _panel(name, polygon, mass, chosen, fixed=not chosen["free"] and k == 0)
-        for k, (name, polygon, mass) in enumerate(
-            zip(names[0], polygons, chosen["mass"], strict=True)
-        )
-    )
+    senses = [
+        math.copysign(1.0, angle_at(seam, polygons, axis_of(seam, points)) if a is None else a)
+        for seam, a in zip(seams, angles, strict=True)
+    ]
+    sheet = lay_out(polygons, seams, senses, chosen, who)
+    panels = tuple(make_panel(k, name, sheet, chosen) for k, name in enumerate(names[0]))
     hinges = tuple(
-        _hinge(name, seam, points, polygons, panels)
-        for name, seam in zip(names[1], seams, strict=True)
-    )
-    forces = [force for hinge in hinges for force in _forces(hinge, chosen)]
+        make_hinge(k, name, sheet, points, panels) for k, name in enumerate(names[1])
+    )  # fmt: skip
+    forces = [
+        force
+        for hinge, sense in zip(hinges, senses, strict=True)
+        for force in forces_at(hinge, sense, chosen)
+    ]
     system = _wind(Multibody(*panels, *hinges, *forces), hinges, angles, who)
     return Fold(system, hinges, panels)
-
-
-def _check_options(options: PanelOptions, faces: int, who: str) -> dict[str, Any]:
-    """All options, checked, with their defaults; the masses of all panels."""
-    unknown = [name for name in options if name not in PanelOptions.__annotations__]
-    if unknown:
-        raise PartError(
-            f"{who}: there is no option {unknown[0]!r}; there are "
-            f"{', '.join(PanelOptions.__annotations__)}."
-        )
-    checks = {
-        "thickness": (positive, 0.01), "stiffness": (not_negative, 0.0),
-        "damping": (not_negative, 0.0), "rest_angle": (number, 0.0),
-        "restitution": (not_negative, 0.0),
-    }  # fmt: skip
-    out: dict[str, Any] = {
-        "latch": None, "stop": None, "free": True, "inertia": None, **options
-    }  # fmt: skip
-    if "restitution" in options and out["stop"] is None:
-        raise PartError(f"{who}: restitution is that of stops; give stop=(lower, upper), too.")
-    for name, (check, default) in checks.items():
-        out[name] = check_argument(who, name, out.get(name, default), check)
-    out["free"] = check_argument(who, "free", out["free"], flag)
-    if out["stop"] is not None and (not _is_list(out["stop"]) or len(out["stop"]) != 2):
-        raise PartError(
-            f"{who}: stop is {show(out['stop'])}, but must be two bounds (lower, upper)."
-        )
-    masses = out.get("mass", 1.0)
-    each = [masses] * faces if np.ndim(masses) == 0 else masses
-    out["mass"] = [
-        check_argument(who, "mass", mass, positive)
-        for mass in check_argument(who, "mass", each, lambda value: numbers(value, (faces,)))
-    ]
-    return out
-
-
-def _panel(name: str, polygon: Floats, mass: float, chosen: Mapping[str, Any], fixed: bool) -> Body:
-    """A plate: a box if it is a rectangle, else a prism; x along its first side."""
-    normal, side = normal_of(polygon), polygon[1] - polygon[0]
-    x = side / np.linalg.norm(side)
-    axes = np.stack([x, np.cross(normal, x), normal], axis=1)
-    flat = (polygon - polygon[0]) @ axes
-    placed: Any = {"orientation": Rotation.from_matrix(axes), "fixed": fixed}
-    if _is_rectangle(flat):
-        size = (float(flat[2, 0]), float(flat[2, 1]), chosen["thickness"])
-        body = Body.box(name, size, mass, position=polygon[0] + axes @ (0.5 * flat[2]), **placed)
-    else:
-        prism = _prism(flat, chosen["thickness"])
-        body = Body.mesh(
-            name, prism.centred(), mass, position=polygon[0] + axes @ prism.centre, **placed
-        )
-    if chosen["inertia"] is None:
-        return body
-    return dataclasses.replace(body, inertia=chosen["inertia"])
-
-
-def _is_rectangle(flat: Floats) -> bool:
-    """Whether a polygon that begins at the origin, with its first side along x, is a rectangle."""
-    if len(flat) != 4:
-        return False
-    a, b = flat[2, 0], flat[2, 1]
-    square = np.array([[0.0, 0.0], [a, 0.0], [a, b], [0.0, b]])
-    return bool(abs(flat[:, :2] - square).max() <= PLANE * abs(flat).max())
-
-
-def _prism(flat: Floats, thickness: float) -> Mesh:
-    """The plate with a convex polygon in the plane z = 0 as its middle surface."""
-    n = len(flat)
-    half = np.array([0.0, 0.0, 0.5 * thickness])
-    cut = _triangles(flat)
-    below = [(a, c, b) for a, b, c in cut]
-    above = [(n + a, n + b, n + c) for a, b, c in cut]
-    around = [
-        triangle
-        for k in range(n)
-        for triangle in (
-            (k, (k + 1) % n, n + k), ((k + 1) % n, n + (k + 1) % n, n + k),
-        )
-    ]  # fmt: skip
-    return Mesh(np.concatenate([flat - half, flat + half]), below + above + around)
-
-
-def _triangles(flat: Floats) -> list[tuple[int, int, int]]:
-    """A convex polygon cut into triangles of non-zero area, also if some corners lie on its sides:
-    corners are cut off one by one, among those whose triangle has an area."""
-    left, out = list(range(len(flat))), []
-    least = PLANE * float(abs(flat).max()) ** 2
-    while len(left) > 3:
-        for k in range(1, len(left) + 1):
-            ear = [left[k - 1], left[k % len(left)], left[(k + 1) % len(left)]]
-            rest = [corner for corner in left if corner != ear[1]]
-            if min(_area(flat[ear]), _area(flat[rest])) > least:
-                break
-        out.append((ear[0], ear[1], ear[2]))
-        left = rest
-    return [*out, (left[0], left[1], left[2])]
-
-
-def _area(polygon: Floats) -> float:
-    """The area of a plane polygon [m2]."""
-    sides = np.cross(polygon, np.roll(polygon, -1, axis=0))
-    return 0.5 * float(np.linalg.norm(sides.sum(axis=0)))
-
-
-def _hinge(
-    name: str,
-    seam: Seam,
-    points: Floats,
-    polygons: Sequence[Floats],
-    panels: Sequence[Body],
-) -> Revolute:
-    """The hinge along a crease: z along it, x out of the first panel and into the second."""
-    axis, middle = axis_of(seam, points), points[list(seam.corners)].mean(axis=0)
-    sites = []
-    for face, label in zip(seam.faces, ("out", "in"), strict=True):
-        across = np.cross(normal_of(polygons[face]), axis)
-        axes = np.stack([across, np.cross(axis, across), axis], axis=1)
-        sites.append(panels[face].site_at(f"{name} {label}", middle, axes))
-    return Revolute(name, *sites)
-
-
-def _forces(hinge: Revolute, chosen: Mapping[str, Any]) -> Iterator[Force]:
-    """The forces at a hinge."""
-    if chosen["stiffness"] or chosen["damping"]:
-        yield HingeSpring(
-            f"spring {hinge.name}", hinge, stiffness=chosen["stiffness"],
-            rest_angle=chosen["rest_angle"], damping=chosen["damping"],
-        )  # fmt: skip
-    if chosen["latch"] is not None:
-        yield Latch(f"latch {hinge.name}", hinge, at=chosen["latch"])
-    if chosen["stop"] is not None:
-        lower, upper = chosen["stop"]
-        yield JointStop(
-            f"stop {hinge.name}", hinge, lower=lower, upper=upper,
-            restitution=chosen["restitution"],
-        )  # fmt: skip
 
 
 def _wind(

@@ -16,18 +16,15 @@ import numpy as np
 from quirkpy.families.creases import (
     SAME_ANGLE,
     Fold,
-    PanelOptions,
-    Seam,
     angle_at,
-    axis_of,
     check_faces,
     corners_of,
     edges_of,
     is_flat,
-    normal_of,
     seams_of,
     sheet_of,
 )
+from quirkpy.families.panels import PanelOptions, Seam, axis_of, normal_of
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -225,10 +222,10 @@ def write_fold(what: Trajectory | Multibody, path: FilePath, frames: int = 61) -
     """Write the panels of a run as a FOLD file, in a number of frames at regular times, the first
     of which is the key frame; or those of a system in its initial state, in one.
 
-    Panels are bodies that are boxes or prisms, represented by their middle surfaces; corners that a
-    hinge connects are merged. Other bodies are left out. Fold angles lie within 180 degrees, as the
-    format requires: panels that have passed through each other are read back as folded the other
-    way. The time of a frame [s] is its key "quirkpy:time"."""
+    Panels are bodies that are boxes or prisms, represented by their outlines at the height of their
+    creases; corners that a hinge connects are merged. Other bodies are left out. Fold angles lie
+    within 180 degrees, as the format requires: panels that have passed through each other are read
+    back as folded the other way. The time of a frame [s] is its key "quirkpy:time"."""
     who = "write_fold"
     if not isinstance(what, (Trajectory, Multibody)):
         raise PartError(f"{who}: this is {show(what)}, but must be a run or a system.")
@@ -277,7 +274,8 @@ def _sheet_of(system: System, who: str) -> Panels:
     ]
     if not found:
         raise PartError(f"{who}: no body of this system is a panel, a box or a prism.")
-    panels, outlines = zip(*found, strict=True)
+    panels, middles = zip(*found, strict=True)
+    outlines = _in_plane_of_creases(system, panels, middles, who)
     faces = _faces_of(system, panels, outlines)
     names = _hinge_names(system, panels)
     owners: dict[tuple[int, int], list[int]] = {}
@@ -322,6 +320,27 @@ def _hinges_between(system: System, panels: Sequence[Body]) -> list[tuple[Revolu
         for part in system.parts
         if isinstance(part, Revolute) and {s.body.name for s in part.sites} <= number_of.keys()
     ]
+
+
+def _in_plane_of_creases(
+    system: System, panels: Sequence[Body], middles: Sequence[Floats], who: str
+) -> tuple[Floats, ...]:
+    """The outlines of panels at the height of their creases, which the format knows alone."""
+    heights: list[list[float]] = [[] for _ in panels]
+    for hinge, *both in _hinges_between(system, panels):
+        for k, site in zip(both, hinge.sites, strict=True):
+            normal = normal_of(middles[k])
+            heights[k].append(float((np.array(site.at) - middles[k][0]) @ normal))
+    out = []
+    for panel, middle, levels in zip(panels, middles, heights, strict=True):
+        level = levels[0] if levels else 0.0
+        if levels and np.ptp(levels) > SAME_CORNER * abs(middle).max():
+            raise PartError(
+                f"{who}: creases of {panel.name!r} lie at different heights, which FOLD files do "
+                "not know; make the sheet with hinges in the middle."
+            )
+        out.append(middle + level * normal_of(middle))
+    return tuple(out)
 
 
 def _hinge_names(system: System, panels: Sequence[Body]) -> dict[tuple[int, int], str]:

@@ -11,7 +11,6 @@ import numpy as np
 
 from quirkpy.families.creases import (
     Fold,
-    PanelOptions,
     assemble,
     check_angle,
     check_faces,
@@ -19,6 +18,7 @@ from quirkpy.families.creases import (
     seams_of,
 )
 from quirkpy.families.fold_files import read_fold, write_fold
+from quirkpy.families.panels import PanelOptions
 from quirkpy.families.wrapping import scheel
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.part import PartError, check_argument
@@ -46,7 +46,8 @@ def map_fold(
     move at a time, while the other is flat or shut. A number is the fold between the columns ("x
     0,0" lies between p0,0 and p1,0); the rows ("y 0,0", between p0,0 and p0,1) are then shut, as in
     a map that begins to open, or flat where it is 0. (a, b) are the folds between the columns and
-    between the rows. For other options see `from_creases`."""
+    between the rows. offset="layers": panels that lie in a stack when shut, by their thickness.
+    For other options see `from_creases`."""
     who = "map_fold"
     _check_counts(who, columns=columns, rows=rows)
     length = check_argument(who, "side", side, positive)
@@ -117,7 +118,8 @@ def miura(
 
     side [m]; sector [rad]: the acute angle of the rhombs; fold [rad]: of the creases between rows
     ("y 0,0" ...), 0 flat, pi folded up.  Those between columns ("x 0,0" ...) then fold by
-    2 atan(cos(sector) tan(fold / 2)).  For other options see `from_creases`."""
+    2 atan(cos(sector) tan(fold / 2)).  offset="layers": panels that lie in a stack when shut, by
+    their thickness. For other options see `from_creases`."""
     who = "miura"
     _check_counts(who, columns=columns, rows=rows)
     length = check_argument(who, "side", side, positive)
@@ -172,7 +174,26 @@ def _grid(
     ]
     names = [f"p{i},{j}" for i, j in cells], [f"{kind} {i},{j}" for kind, i, j in places]
     angles = [angle(*place) for place in places]
+    if isinstance(options.get("offset"), str) and options["offset"] == "layers":
+        options = {**options, "offset": _layers(columns, rows, angle, options)}
     return assemble(points, faces, seams, angles, names, who, options)
+
+
+def _layers(
+    columns: int, rows: int, angle: Callable[[Family, int, int], float], options: PanelOptions
+) -> list[float]:
+    """The heights of panels above the creases [m], along their normals, with which the shut sheet
+    is a stack: columns on each other as packets, in which rows lie to and fro."""
+    across, along = (math.copysign(1.0, angle(family, 0, 0)) for family in ("x", "y"))
+    thickness = check_argument("offset", "thickness", options.get("thickness", 0.01), positive)
+    upwards = [along * (-1.0) ** i > 0.0 for i in range(columns)]
+    places = {
+        (i, j): across * i * rows + (j if upwards[i] else rows - 1 - j)
+        for i, j in itertools.product(range(columns), range(rows))
+    }
+    return [
+        thickness * (-1.0) ** (i + j) * (layer - places[0, 0]) for (i, j), layer in places.items()
+    ]
 
 
 def _check_counts(who: str, **counts: Any) -> None:

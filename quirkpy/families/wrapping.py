@@ -9,7 +9,8 @@ from typing import NamedTuple, TypeAlias, Unpack
 
 import numpy as np
 
-from quirkpy.families.creases import Fold, PanelOptions, assemble, check_angle, seams_of
+from quirkpy.families.creases import Fold, assemble, check_angle, seams_of
+from quirkpy.families.panels import PanelOptions
 from quirkpy.maths.types import Floats
 from quirkpy.parts.checks import positive, show
 from quirkpy.parts.part import PartError, check_argument

@@ -253,6 +253,25 @@ def test_four_bars_reach_the_angle_in_closed_form() -> None:
 
 
 @pytest.mark.usefixtures("alone", "hasty")
+def test_the_printed_method_is_the_same_mechanics(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A tree of panels whose creases are cut, spun and folded, ends where ours does."""
+    from benchmarks import as_printed, folding, sheets
+
+    sheet = sheets.map_fold(3)
+    assert len(sheet.cuts) == 4
+    ours, theirs = folding.ours(sheet, 1e-12, 0.02)(), as_printed.run(sheet, 0.02)
+    assert theirs.angle == pytest.approx(ours.angle, abs=1e-12)
+    assert abs(ours.angle - sheets.FOLD) > 1e-5
+    assert max(ours.gap, theirs.gap) < 1e-12
+    monkeypatch.setattr(folding, "DURATION", 0.1)
+    measured = folding.measure(quick=True)
+    assert [row[1] for row in measured.sheets[0].rows] == ["quirkpy"] * len(folding.TOLERANCES) + [
+        folding.NAME
+    ]
+    assert measured.figures["sheet 3 / as"] > 1.0
+
+
+@pytest.mark.usefixtures("alone", "hasty")
 @pytest.mark.parametrize("loop", ["interpreted", pytest.param("compiled", marks=pytest.mark.slow)])
 def test_evaluations_have_a_row_each(loop: str, monkeypatch: pytest.MonkeyPatch) -> None:
     from benchmarks import evaluation, trees

@@ -284,6 +284,45 @@ def folded_sheets(told: Mapping[str, Any]) -> None:
         assert row.momentum < 1e-8
 
 
+def opening_time(one: tuple[float, float], two: tuple[float, float], stiffness: float) -> float:
+    """How long two stacks (mass, moment along the crease) afloat take from shut to flat: half the
+    relative rate^2 times M(fold) is what the spring gave; the crease is 1 m from both centres."""
+    both = one[0] * two[0] / (one[0] + two[0])
+    P, Q = one[1] + both, two[1] + both
+
+    def pace(share: float) -> float:
+        R = both * math.cos(math.pi * math.cos(share))
+        return math.sqrt((P * Q - R * R) / (P + Q + 2.0 * R) / stiffness)
+
+    return float(quad(pace, 0.0, 0.5 * math.pi, epsabs=1e-12)[0])
+
+
+def folded_spacecraft(told: Mapping[str, float]) -> None:
+    """Flat when the energy of the springs says so; latches take what columns had, all of it, and
+    then what rows had.  Near 20 s, as the paper's figure 14 has it."""
+    rod, thin = 0.3342, 0.0017
+    four = opening_time((2.0, 2.0 * rod), (2.0, 2.0 * rod), 0.1)
+    hub = opening_time((103.0, 66.7 + 3.0 * rod), (4.0, thin + 3.0 * rod), 0.03)
+    assert told["four panels, flat"] == pytest.approx(four, abs=1e-7)
+    for title in ("hub, 2 x 4", "hub, 2 x 4, latched"):
+        assert told[f"{title}, flat"] == pytest.approx(hub, abs=1e-7)
+    assert 19.0 < hub < 20.0
+    for name, value in told.items():
+        bound = {"energy": 1e-8, "gap": 1e-10, "momentum": 1e-8}.get(name.rpartition(", ")[2])
+        assert bound is None or value < bound, name
+    one = 0.5 * math.pi**2
+    columns = {"2 x 4": {"x 0,0"}, "3 x 3": {"x 0,0", "x 1,0"}}
+    for sheet, lines in columns.items():
+        title = f"hub, {sheet}, latched"
+        stage = sum(told[f"{title}, {line}"] for line in lines)
+        assert stage == pytest.approx(one * 0.03 * len(lines), rel=1e-8)
+        given = one * (0.03 * len(lines) + 0.01 * 6)
+        assert told[f"{title}, given"] == pytest.approx(given, rel=1e-12)
+        assert told[f"{title}, taken"] == pytest.approx(given, rel=1e-8)
+        assert told[f"{title}, left"] < 1e-12
+    assert told["unique"] == 0
+
+
 def folding_order(told: Mapping[str, float]) -> None:
     """Every line is flat or shut.  Of the m lines of a family those let go go one way, wherever
     they were: 2 (4^m - 3^m) motions at each of the states of the other family; but for those of a
@@ -408,7 +447,8 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "why_does_it_rest_there": why_does_it_rest_there, "linear_model": linear_model,
     "own_force": own_force, "own_joint": own_joint, "cubesat_pair": cubesat_pair,
     "lattice": lattice, "four_bar_linkage": four_bar_linkage, "imaging_mission": imaging_mission,
-    "folded_sheets": folded_sheets, "imaging_in_orbit": imaging_in_orbit,
+    "folded_sheets": folded_sheets, "folded_spacecraft": folded_spacecraft,
+    "imaging_in_orbit": imaging_in_orbit,
     "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
     "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
     **MECHANISMS, "tensegrities": tensegrities, "bistable_tensegrity": bistable_tensegrity,

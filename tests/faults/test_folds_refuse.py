@@ -59,6 +59,22 @@ REFUSED = [
     case(lambda: make(SQUARES, TWO, stop=(1, 2, 3)), "stop is (1, 2, 3)", id="three bounds"),  # type: ignore[arg-type]
     case(lambda: make(SQUARES, TWO, free="no"), "free is 'no'", id="free, in a word"),  # type: ignore[arg-type]
     case(lambda: map_fold(2, 2, side=1e200), "map_fold", "no area", id="out of all proportion"),
+    case(lambda: make(SQUARES, TWO, stop="shut"), "stop is 'shut'", "'flat'", id="a stop misspelt"),
+    case(lambda: make(SQUARES, TWO, contact="yes"), "contact is 'yes'", id="contact, in a word"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, offset="layers"), "offset", "map_fold", id="layers of what"),
+    case(lambda: make(SQUARES, TWO, offset=(0.0,)), "offset", id="an offset for two panels"),
+    case(lambda: make(SQUARES, TWO, hinges="top"), "hinges is 'top'", "surface", id="hinges"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, hinges="surface", offset=(0.0, 0.1)), "offset", "middle",
+         id="offsets and surfaces"),
+    case(lambda: make(SQUARES, TWO, tape=3.0), "tape is 3", "TapeSpring", id="a tape in a number"),  # type: ignore[arg-type]
+    case(lambda: make(SQUARES, TWO, tape={"stiffness": 1.0, "snip": 2.0}), "snip", "plateau",
+         id="a tape with other numbers"),
+    case(lambda: make(SQUARES, TWO, inertia={"hub": (1, 1, 1)}), "'hub'", "no panel",
+         id="the inertia of another body"),
+    case(lambda: map_fold(2, 2, fold=2.0, hinges="surface"), "panels 1 and 3", "offset",
+         id="surfaces around a corner"),
+    case(lambda: qp.origami.write_fold(map_fold(3, 1, hinges="surface").system, "x.fold"),
+         "p1,0", "different heights", id="a file with creases at different heights"),
     case(lambda: make(SQUARES, TWO, stiff=1.0), "stiff", "stiffness", id="an option misspelt"),
     case(lambda: map_fold(0, 3), "map_fold", "columns is 0", id="no columns"),
     case(lambda: map_fold(3, 2.5), "map_fold", "rows is 2.5", id="half a row"),

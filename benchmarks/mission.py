@@ -31,14 +31,14 @@ RUNNER = {
         "settle",
         "run_to_rest",
         "rigid",
-        "nudged",
+        "nudge_along",
         "Vicinity",
-        "standing",
+        "stand",
         "lock_in_range",
-        "assembled",
+        "assemble",
     ),
     CHOOSING: ("begin",),
-    JUDGING: ("judge", "measured", "judged"),
+    JUDGING: ("judge", "measure"),
     IDENTIFYING: ("record_of",),
 }
 #: Runs that warm up, runs that are measured, of the mission of four modules; runs that both counts

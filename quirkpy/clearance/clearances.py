@@ -9,7 +9,7 @@ import itertools
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from functools import partial
+from functools import cache, partial
 from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -60,6 +60,8 @@ from quirkpy.parts.part import PartError
 #: Contact of two bodies at an end of a run: apart; touching, a face of one in the plane of a face
 #: of the other; touching without aligned faces.
 Lie: TypeAlias = Literal["apart", "flush", "jammed"]
+#: Flat faces of a solid: outward normals in N (n, 3), and their distances from its centre (n,) [m].
+Faces: TypeAlias = tuple[Floats, Floats]
 
 #: Allowed overlap of a pair, as a share of the radius of the smaller body: rounding, projection,
 #: the error of the run.
@@ -455,6 +457,7 @@ def couple_skins(scene: Scene, i: int, j: int, state: Floats) -> tuple[Couple, F
 def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
     """The contact of each pair of solids in a state: apart, flush or jammed."""
     poses, gaps = at_rest(scene, chosen, state)
+    sides = cache(lambda k: faces(k, scene.solids, poses))
     out: list[Lie] = []
     for (i, j), apart, gap, most in zip(chosen, scene.mesh_pairs(chosen), gaps, slack, strict=True):
         if gap > most:
@@ -464,21 +467,21 @@ def lies(scene: Scene, chosen: Ints, state: Floats, slack: Floats) -> list[Lie]:
             couple, turn, place = couple_skins(scene, i, j, state)
             level = couple.flush(turn, place, ALIGNED, most)
         else:
-            level = flush(i, j, scene.solids, poses, most)
+            d = poses[j, POSE_POINT : POSE_POINT + 3] - poses[i, POSE_POINT : POSE_POINT + 3]
+            level = flush(sides(int(i)), sides(int(j)), d, most)
         out.append("flush" if level else "jammed")
     return out
 
 
-def flush(i: int, j: int, solids: Solids, poses: Floats, slack: float) -> bool:
-    """Whether a face of one lies in the plane of a face of the other, from outside: along its
-    normal they do not overlap by more than the slack."""
-    (one, far), (two, wide) = faces(i, solids, poses), faces(j, solids, poses)
-    d = poses[j, POSE_POINT : POSE_POINT + 3] - poses[i, POSE_POINT : POSE_POINT + 3]
+def flush(i: Faces, j: Faces, d: Floats, slack: float) -> bool:
+    """Whether a face of one solid lies in the plane of a face of another, whose centre lies at d
+    [m] (3,), from outside: along its normal they do not overlap by more than the slack."""
+    (one, far), (two, wide) = i, j
     gaps = np.maximum((one @ d)[:, None], -(two @ d)) - far[:, None] - wide
     return bool(((one @ two.T < -math.cos(ALIGNED)) & (gaps >= -slack)).any())
 
 
-def faces(i: int, solids: Solids, poses: Floats) -> tuple[Floats, Floats]:
+def faces(i: int, solids: Solids, poses: Floats) -> Faces:
     """The flat faces of a solid: outward normals in N (n, 3), and their distances from its centre
     (n,)."""
     axes = poses[i, POSE_AXES : POSE_AXES + 9].reshape(3, 3).T

@@ -229,7 +229,7 @@ def motions_at(at: Instant) -> Floats:
     free = np.eye(size)
     if len(at.rows.phi):
         found = decompose(at)
-        free = np.linalg.svd(found.Vt[: found.rank], full_matrices=True)[2][found.rank :]
+        free = found.Vt[found.rank :]
     return np.einsum("nij,mnj->mni", back, free.reshape(-1, len(at.r), 6))
 
 

@@ -21,6 +21,16 @@ LAST, IN_LAST, IN_FIRST = np.array([1.0, -8.0, 28.0, -56.0, -56.0, 28.0, -8.0, 1
 #: distance of one-sided probes, as a share of a probe.
 UNEVEN = np.linalg.inv(np.array([[s, s**2, s**4, s**6] for s in (1.0, 2.0, 3.0, 4.0)]))[0]
 COARSER = np.append(np.linalg.inv(np.array([[s, s**2, s**4] for s in (1.0, 2.0, 3.0)]))[0], 0.0)
+#: Differences of all orders at the nodes: derivatives, those of lower order, the rounding in them,
+#: jumps, and those without the last power.
+EVERY_ORDER = np.stack(
+    [
+        EIGHTH,
+        SIXTH,
+        LAST * (IN_FIRST / IN_LAST),
+        *(0.5 * np.append(even[::-1], even) for even in (UNEVEN, COARSER)),
+    ]
+)
 JUMP, SIDE_OFFSET = 1e-6, 1e-4
 #: The factor by which probes are shortened, and the share by which a true jump may change then.
 PROBE_SHRINK, JUMP_CHANGE = 0.1, 0.2
@@ -37,14 +47,6 @@ class Slopes(NamedTuple):
     values: Floats
     doubt: Floats
     noise: Floats
-
-
-def central(numbers: Floats, middle: Floats, reach: Floats) -> Slopes:
-    """Derivatives of values at all nodes (f, 8, m), with steps of reach (f,); middle: values at the
-    centre (m,)."""
-    eighth, sixth = (np.einsum("p,fpm->mf", w, numbers) / reach for w in (EIGHTH, SIXTH))
-    rounding = abs(np.einsum("p,fpm->mf", LAST, numbers - middle))
-    return Slopes(eighth, eighth - sixth, rounding * (IN_FIRST / IN_LAST) / reach)
 
 
 def one_sided_derivatives(

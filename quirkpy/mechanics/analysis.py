@@ -86,11 +86,16 @@ def residual(at: Instant) -> Residual:
         tables.joint_names[j]
         for j in (*tables.row_joint[selection.rows], *(s.joint for s in at.stops))
     )
-    worst = {
+    return Residual(at.rows.phi, velocity, names, largest_gaps(at))
+
+
+def largest_gaps(at: Instant) -> dict[str, Gap]:
+    """The largest gap of each active joint."""
+    tables = at.selection.tables
+    return {
         tables.joint_names[k]: max(gaps(at, tables.joints[k]), key=lambda g: g.size)
-        for k in selection.joints
+        for k in at.selection.joints
     }
-    return Residual(at.rows.phi, velocity, names, worst)
 
 
 def choose_accelerations(at: Instant, found: Floats) -> Floats:

@@ -27,6 +27,7 @@ from quirkpy.kernels.base.states import (
     vectors_from,
     zero_vectors,
 )
+from quirkpy.kernels.place.weighing import spread_rows, times_blocks
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending
@@ -205,20 +206,25 @@ def constraint_matrix(at: Instant) -> Floats:
     """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies,
     and then over the rates of the modes of those that bend (m, 6 nb + ...)."""
     rows: ConstraintRows = at.rows
-    n = len(at.r)
-    wide = zero_vectors(len(rows.phi), len(at.frames.rows))
-    each = np.arange(len(rows.phi))
+    if bending.bends(at):
+        return bending.on_bodies(at, _over_frames(at))
+    wide = zero_vectors(len(rows.phi), len(at.r))
+    first, second = np.ascontiguousarray(rows.jacobian), np.ascontiguousarray(rows.second)
+    bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
+    spread_rows(first, second, bodies, at.frames.rows, wide)
+    return flat(wide)
+
+
+def _over_frames(at: Instant) -> Floats:
+    """Rows of the active joints over the (v, w) in N of all frames (m, nb + ns + 1, 6)."""
+    rows: ConstraintRows = at.rows
+    wide, each = zero_vectors(len(rows.phi), len(at.frames.rows)), np.arange(len(rows.phi))
     first, second = by_body(rows.jacobian), by_body(rows.second)
     wide[each, rows.body1] += first[:, 0]
     wide[each, rows.body2] += first[:, 1]
     wide[each, rows.body3] += second[:, 0]
     wide[each, rows.body4] += second[:, 1]
-    if bending.bends(at):
-        return bending.on_bodies(at, wide)
-    wide = wide[:, :n]
-    turns = at.frames.axes[:n]
-    angular_of(wide)[:] = np.einsum("mni,nij->mnj", angular_of(wide), turns)
-    return flat(wide)
+    return wide
 
 
 def targets(at: Instant) -> Floats:
@@ -274,8 +280,9 @@ def mass_roots(at: Instant) -> tuple[Floats, Floats]:
 
 
 class Decomposition(NamedTuple):
-    """U sigma Vt of the mass-weighted constraint matrix with rows of length one; its rank, and the
-    row norms; smallest: the smallest non-zero singular value, 1 where there is none. Where masses
+    """U sigma Vt of the mass-weighted constraint matrix with rows of length one, with square U and
+    Vt: the last rows of Vt span the motions that the rows leave; its rank, and the row norms;
+    smallest: the smallest non-zero singular value, 1 where there is none. Where masses
     are `UNEVEN` rows are normalised without masses, and rank, U and smallest do not depend on
     masses."""
 
@@ -290,16 +297,18 @@ class Decomposition(NamedTuple):
 def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     """Rank of the active constraints, free of units: A = J M^(-1/2) with rows of unit norm."""
     J = constraint_matrix(at)
+    if not len(J):
+        return Decomposition(np.eye(0), np.zeros(0), np.eye(J.shape[1]), 0, np.zeros(0), 1.0)
     A = over_root(at, J)
     if not np.isfinite(A).all():
         raise PartError(
             f"the state at t = {at.t:g} s has numbers that are too large for its joints; the "
             f"largest is {float(abs(at.r).max(initial=0.0)):.3g} m: give smaller ones."
         )
-    if len(J) and not bending.bends(at) and is_uneven(at.selection.tables.body_mass):
+    if not bending.bends(at) and is_uneven(at.selection.tables.body_mass):
         return _of_uneven(at, J, A, row_cut)
     norms = row_norms(A)
-    U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
+    U, sigma, Vt = np.linalg.svd(A / norms[:, None])
     rank = _rank(sigma, row_cut)
     return Decomposition(U, sigma, Vt, rank, norms, float(sigma[rank - 1]) if rank else 1.0)
 
@@ -318,17 +327,20 @@ def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decompositi
     lengths = np.array([np.diag([1.0, 1.0, 1.0, *(3 * [1.0 / length])]) for length in gyration])
     plain = _over_bodies(J, lengths)
     norms = row_norms(plain)
-    left, alone, _ = np.linalg.svd(plain / norms[:, None], full_matrices=False)
+    left, alone, _ = np.linalg.svd(plain / norms[:, None])
     rank = _rank(alone, row_cut)
-    U, sigma, Vt = np.linalg.svd(left[:, :rank].T @ (A / norms[:, None]), full_matrices=False)
-    return Decomposition(
-        left[:, :rank] @ U, sigma, Vt, rank, norms, float(alone[rank - 1]) if rank else 1.0
-    )
+    first, lost = left[:, :rank], left[:, rank:]
+    U, sigma, Vt = np.linalg.svd(first.T @ (A / norms[:, None]))
+    smallest = float(alone[rank - 1]) if rank else 1.0
+    return Decomposition(np.hstack([first @ U, lost]), sigma, Vt, rank, norms, smallest)
 
 
 def _over_bodies(J: Floats, blocks: Floats) -> Floats:
     """J (m, 6 nb) times a block-diagonal matrix, one block for each body (nb, 6, 6)."""
-    return flat(np.einsum("mni,nij->mnj", by_body(J), blocks))
+    rows = by_body(J)
+    out = np.empty(rows.shape)
+    times_blocks(rows, blocks, out)
+    return flat(out)
 
 
 def _rank(sigma: Floats, row_cut: float) -> int:

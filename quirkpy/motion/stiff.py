@@ -6,6 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import replace
+from functools import cache
 
 import numpy as np
 
@@ -29,6 +30,7 @@ from quirkpy.kernels.tree.tree import (
     WHOSE,
     Tree,
 )
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Layout
@@ -74,6 +76,10 @@ def coordinates_in(tree: Tree, n: int, shut: bool) -> Ints:
     return out
 
 
+#: The table of the method, made once: nobody may write to it.
+numbers_of_method = cache(collocation.numbers_of_method)
+
+
 def room_for_collocation(layout: Layout, shut: bool) -> Collocation:
     """Memory for implicit steps of a selection."""
     what = coordinates_in(layout.solved, layout.states.bodies, shut)
@@ -82,7 +88,7 @@ def room_for_collocation(layout: Layout, shut: bool) -> Collocation:
     memory = np.zeros(collocation.MEMORY_WIDTH)
     stages, mixed, rates, past = np.zeros((4, 3, length))
     return Collocation(
-        room_for_coordinates(what, count), collocation.numbers_of_method(), memory,
+        room_for_coordinates(what, count), numbers_of_method(), memory,
         np.zeros((4, length)), stages, mixed, rates, past, np.zeros((n, n)),
         np.zeros((n, count)), np.zeros((n, n)), np.zeros((n, n), dtype=complex),
         np.zeros((2, n), dtype=np.int64), np.zeros(length), np.zeros(length, dtype=complex),
@@ -110,16 +116,10 @@ class StiffDriver(Driver):
     Data that serve several steps are discarded at the end of a run; so a run that continues another
     one agrees with the whole to its tolerance, not to the bit."""
 
-    def __init__(
-        self,
-        clusters: Clusters,
-        start: State,
-        duration: float,
-        events: Sequence[Event],
-        s: Settings,
-    ) -> None:
-        super().__init__(clusters, start, duration, events, s)
-        self.collocation = room_for_collocation(self.layout, s.drift == "project")
+    @cached_property
+    def collocation(self) -> Collocation:
+        """Memory for implicit steps, made when the first of them is taken."""
+        return room_for_collocation(self.layout, self.settings.drift == "project")
 
     def first_steps(self, room: int) -> int:
         """The start as the first row; returns why that is all, or GOING."""
@@ -176,7 +176,7 @@ class AutoDriver(StiffDriver):
     ) -> None:
         super().__init__(clusters, start, duration, events, s)
         self.table = TABLES["dop853"]
-        self.implicit, self.trying, self.stiff = False, False, False
+        self.implicit, self.trying, self.stiff, self.changed = False, False, False, False
         self.look_after, self.explicit_step = FIRST_LOOK, 0.0
         self.efforts = {False: math.inf, True: 0.0}
 
@@ -212,13 +212,15 @@ class AutoDriver(StiffDriver):
 
     def _effort(self) -> float:
         """The cost of all steps so far, in evaluations."""
+        if not self.changed:
+            return float(self.counts[steps.EVALUATIONS])
         factorized = self.collocation.memory[collocation.FACTORIZATIONS]
         n, bodies = len(self.collocation.one_room), len(self.y)
         return float(self.counts[steps.EVALUATIONS] + factorized * FACTORS_COST * n**3 / bodies)
 
     def _change_to(self, implicit: bool) -> None:
         """Continue with the other method."""
-        made = float(self.collocation.memory[collocation.FACTORIZATIONS])
+        made, self.changed = float(self.collocation.memory[collocation.FACTORIZATIONS]), True
         self.implicit, self.trying, self.stiff = implicit, implicit, False
         if implicit:
             self.explicit_step = float(self.clock[steps.H])

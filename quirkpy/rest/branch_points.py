@@ -79,10 +79,7 @@ def forms_at(around: Vicinity) -> Floats | None:
     parts = around.decomposition
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
-    lost = (
-        np.linalg.qr(parts.U[:, : parts.rank], mode="complete")[0][:, parts.rank :]
-        / parts.norms[:, None]
-    )
+    lost = parts.U[:, parts.rank :] / parts.norms[:, None]
     tried = _gammas(around, np.random.default_rng(0).normal(size=(3, around.freedoms)))
     least = BENT * float(abs(tried / parts.norms).max())
     if abs(tried @ lost).max() <= least:  # merely redundant

@@ -16,7 +16,8 @@ from quirkpy.kernels.base.states import bodies_of, positions_of
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, joint_coordinates
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.rigid_motion import Whole, accelerations
+from quirkpy.mechanics.invariance import accelerations
+from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.motion.driver import Driver
 from quirkpy.motion.events import ask
 from quirkpy.motion.interpolation import CourseRows

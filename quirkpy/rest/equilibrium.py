@@ -25,6 +25,7 @@ from quirkpy.rest.cones import decide as decide_by_sides
 from quirkpy.rest.kinks import Kinks, bend_along, bends_of, even_stiffness, kinks_of, walls_of
 from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unknown_below
 from quirkpy.rest.reason import Reason
+from quirkpy.rest.spins import momentum_rows, spin_directions
 from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.wording import words_of
@@ -228,7 +229,7 @@ def judge_motions(around: Vicinity, parts: DirectionSplit) -> Conclusion:
     matrices = Around(
         around.stiffness.values, around.damping.values, around.stiffness_error, around.damping_error
     )
-    found = judge(matrices, parts.neutral, parts.rest, around.momentum_rows)
+    found = judge(matrices, parts.neutral, parts.rest, momentum_rows(around))
     if found.ground in ("falls", "level", "turns") and len(walls_of(around)[0]):
         return judge_by_sides(around, parts, None)
     modes = _modes(around, found.motions.values, found.motions.along)
@@ -284,7 +285,7 @@ def judge_by_sides(around: Vicinity, parts: DirectionSplit, kinks: Kinks | None)
     if found is None:
         return Conclusion(verdict="marginal", reason=Reason("too many ways", why=where))
     gyroscopic = (abs(D - D.T) > around.damping_error + around.damping_error.T).any() or len(
-        around.momentum_rows
+        momentum_rows(around)
     )
     if found.ground == "rises":
         matrices = Around(
@@ -399,7 +400,7 @@ def _split_by_stiffness(around: Vicinity) -> tuple[Floats, Floats]:
     f, flat = around.freedoms, flat_directions(around)
     if not len(flat):
         return flat, np.eye(f)
-    flat = _complete_basis(flat, around.spin_directions)
+    flat = _complete_basis(flat, spin_directions(around))
     neutral = np.array(
         [a for a in flat if all(goes_on(around, sense * a) for sense in (1.0, -1.0))]
     ).reshape(-1, f)

@@ -8,10 +8,10 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from quirkpy.kernels.step.probing import COARSER_JUMPS, JUMPS
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.constants import EPS
 from quirkpy.maths.differences import (
-    COARSER,
     DOUBTS,
     JUMP,
     JUMP_CHANGE,
@@ -47,22 +47,16 @@ class Jumps:
         """The part of the change of force that is even in the displacement s along each coordinate,
         per length [1/s2] (f, f): the coefficient of |s| in a fit of |s|, s^2, s^4 and s^6; zero
         where forces are smooth."""
-        return np.asarray(np.einsum("p,fpm->mf", UNEVEN, self._even) / self.around.reach)
-
-    @cached_property
-    def _even(self) -> Floats:
-        """The even part of the changes of force at the probes, at the four distances (f, 4, f)."""
-        return np.asarray(0.5 * (self._changes_of_pull[:, 4:] + self._changes_of_pull[:, 3::-1]))
+        return self.around.differences[JUMPS]
 
     @cached_property
     def error(self) -> Floats:
         """Bounds of the errors of these numbers [1/s2] (f, f)."""
         a = self.around
         sizes = EPS * np.linalg.norm(a.by_place(a.pulled), axis=2).max(axis=1, initial=0.0)
-        doubt = abs(np.einsum("p,fpm->mf", UNEVEN - COARSER, self._even))
-        return np.asarray(
-            DOUBTS * (abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) + doubt) / a.reach
-        )
+        doubt = abs(a.differences[JUMPS] - a.differences[COARSER_JUMPS])
+        shaken = abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) / a.reach
+        return np.asarray(DOUBTS * (shaken + doubt))
 
     @cached_property
     def counts(self) -> Bools:
@@ -87,7 +81,7 @@ class Jumps:
     @cached_property
     def _changes_of_pull(self) -> Floats:
         """The changes of minus the generalized force at the probes (f, 8, f)."""
-        return -self.around.by_place(self.around.pulled) - self.around.pull
+        return self.around.pull - self.around.by_place(self.around.pulled)
 
     @cached_property
     def tangent(self) -> Floats:

@@ -21,6 +21,7 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
+from quirkpy.rest.work import work_to
 
 #: (1 - exp(-x)) / x is replaced by one for x below this [1].
 SHORT_FLOW = 1e-6
@@ -69,7 +70,7 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
                 return ended
         if downhill:
             tried = np.outer([1.0, 0.5, 0.25, 0.125], step)
-            step = tried[int(np.argmin(around.rises(tried)))]
+            step = tried[int(np.argmin(work_to(around, tried)))]
         around = displace_within_reach(around, step, DESCENT_STEP)
     return None
 

@@ -13,7 +13,8 @@ import math
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
-from scipy.linalg import eig, matrix_balance
+from scipy.linalg import eig
+from scipy.linalg.lapack import dgebal
 from scipy.optimize import brentq
 
 from quirkpy.kernels.base.eigen import eigen
@@ -217,8 +218,8 @@ def motions(around: Around, rest: Floats, span: Floats | None = None, excused: i
     flow[:n, n:], flow[n:, :n], flow[n:, n:] = rest, -around.stiffness @ rest.T, -around.damping
     error[n:, :n], error[n:, n:] = around.stiffness_error @ abs(rest).T, around.damping_error
     flow, error = span.T @ flow @ span, abs(span).T @ error @ abs(span)
-    made: Any = matrix_balance(flow, permute=False, separate=True)
-    balanced, scale = made[0], made[1][0]
+    made: Any = dgebal(flow, scale=1, permute=0)
+    balanced, scale = made[0], made[3]
     values, left, right = eig(balanced, left=True, right=True)
     error = error * scale / scale[:, None] + EIGENVALUE_ROUNDING * len(flow) * np.linalg.norm(
         balanced

@@ -28,22 +28,29 @@ from quirkpy.kernels.base.states import (
     linear_of,
     positions_of,
     quantities_of,
-    speeds_count,
     speeds_of,
     state_rows,
     with_ledger,
+    zero_rows,
     zero_vectors,
 )
 from quirkpy.kernels.place.carried import displace_bodies
+from quirkpy.kernels.step.probing import (
+    NOISE,
+    ORDERS,
+    differentiate,
+    measure_coordinates,
+    probe,
+)
 from quirkpy.kernels.step.responses import respond
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.constants import DEPENDENT, EPS, TINY
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
+    EVERY_ORDER,
     PLACES,
     Slopes,
-    central,
     is_symmetric_within,
     unsure,
 )
@@ -52,12 +59,11 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters, Entry
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.momenta import angular_momentum, stored_momentum
+from quirkpy.mechanics.invariance import whole_motion
 from quirkpy.mechanics.rigid_motion import (
     Whole,
     displacement_between,
     on_screws,
-    whole_motion,
 )
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
@@ -71,7 +77,6 @@ PROBE_LENGTH, TURNED = 1e-4, 2e-3
 #: probes are shorter, down to this share, below which rounding increases faster than truncation
 #: decreases.
 NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
-SEGMENTS = 4  # intervals over which work is integrated
 #: Ratio of stiffnesses below which the basis is aligned with them; number of rounds.
 WIDE, GOES = 1e-8, 3
 
@@ -83,6 +88,15 @@ class Answers(NamedTuple):
     rows: Floats
     felt: Floats
     energies: Floats
+
+
+class LocalCoordinates(NamedTuple):
+    """What coordinates are: displacements along them (f, nb, 6), covectors (f, 6 nb), and the step
+    of each in differences (f,)."""
+
+    basis: Floats
+    covectors: Floats
+    reach: Floats
 
 
 class Vicinity:
@@ -130,16 +144,25 @@ class Vicinity:
         return equation.decompose(self.at)
 
     @cached_property
+    def coordinates_here(self) -> LocalCoordinates:
+        """What the coordinates are: displacements, covectors, and the steps of differences."""
+        free = np.ascontiguousarray(self._free)
+        made = np.empty(free.shape), np.empty(free.shape), np.empty(len(free))
+        near = min(1.0, max(SHORTEST_PROBE, self.decomposition.smallest / NEAR_SINGULAR))
+        longest = near * PROBE_LENGTH * self.size, near * TURNED
+        measure_coordinates(free, *equation.mass_roots(self.at), *longest, *made)
+        return LocalCoordinates(made[0], flat(made[1]), made[2])
+
+    @property
     def basis(self) -> Floats:
         """Z: displacements that the joints allow, without those rigid motions of the whole that
         change nothing (f, nb, 6)."""
-        return np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[1], self._free)
+        return self.coordinates_here.basis
 
-    @cached_property
+    @property
     def covectors(self) -> Floats:
         """Z' M (f, 6 nb)."""
-        made = np.einsum("nij,fnj->fni", equation.mass_roots(self.at)[0], self._free)
-        return flat(made)
+        return self.coordinates_here.covectors
 
     @cached_property
     def carried(self) -> Floats:
@@ -154,16 +177,14 @@ class Vicinity:
     @cached_property
     def _span(self) -> Floats:
         """An orthonormal basis of that span, before alignment (f, nb, 6)."""
-        n = len(self.rows)
-        root, parts = equation.mass_roots(self.at)[0], self.decomposition
-        taken, carried = parts.Vt[: parts.rank], self.carried
+        parts, carried = self.decomposition, self.carried
+        free = parts.Vt[parts.rank :]
         if len(carried):
-            weighted = np.einsum("nij,knj->kni", root, carried).reshape(len(carried), -1)
-            weighted -= (weighted @ taken.T) @ taken
-            _, sigma, Vt = np.linalg.svd(weighted, full_matrices=False)
-            taken = np.concatenate([taken, Vt[sigma > DEPENDENT * sigma.max(initial=0.0)]])
-        full = np.linalg.qr(taken.T, mode="complete")[0] if len(taken) else np.eye(speeds_count(n))
-        return with_signs(by_body(full[:, len(taken) :].T))
+            root = equation.mass_roots(self.at)[0]
+            weighted = flat(np.matmul(root, carried[..., None])[..., 0])
+            _, sigma, Vt = np.linalg.svd(weighted @ free.T)
+            free = Vt[int((sigma > DEPENDENT * sigma.max(initial=0.0)).sum()) :] @ free
+        return with_signs(by_body(free))
 
     def _align_basis(self, free: Floats) -> Floats:
         """Free directions (f, nb, 6); where rounding in stiff ones hides soft ones, a basis aligned
@@ -184,7 +205,10 @@ class Vicinity:
                 told = level == 0.0 or abs(values).min() > WIDE * level
             if told:
                 self.__dict__.update(
-                    {name: around.__dict__[name] for name in ("asked", "stiffness")}
+                    {
+                        name: around.__dict__[name]
+                        for name in ("coordinates_here", "asked", "differences", "stiffness")
+                    }
                 )
                 break
             free = np.einsum("fk,fni->kni", axes, free)
@@ -261,25 +285,23 @@ class Vicinity:
         mine = self.covectors @ moved.reshape(-1)
         return np.asarray(mine * (np.linalg.norm(xi) / max(float(np.linalg.norm(mine)), TINY)))
 
-    @cached_property
-    def spin_directions(self) -> Floats:
-        """Coordinates of rotations about the axes about which the whole turns freely (m, f)."""
-        islands = np.unique(self.whole.islands)
-        fields = [self.whole.displacement_of_spin(self.rows, k) for k in islands]
-        return self.reduce(
-            np.array([field for field in fields if field is not None]).reshape(
-                -1, *zero_vectors(len(self.rows)).shape
-            )
-        )
-
     # --- forces and their slopes ------------------------------------------------------------------
     @cached_property
     def asked(self) -> Answers:
         """Answers of the state, with the velocity of the rigid motion of the whole alone, followed
         by those of `probes` (1 + 8 f, ...)."""
-        return self.answers(
-            self.displace_bodies(np.concatenate([zero_vectors(1, len(self.rows)), self._steps]))
-        )
+        whole, many = self.whole, 1 + len(PLACES) * self.freedoms
+        n = len(self.rows)
+        states, felt, energies = zero_rows(many, n + 1), zero_vectors(many, n), np.empty(many)
+        moves = whole.centre, whole.velocity, whole.acceleration, whole.turning
+        with self.layout.lend() as e:
+            self._prepare(e)
+            probe(
+                self.state.t, self.rows, self.basis, self.reach, PLACES, *moves, e.model,
+                e.conditions, e.scratch, np.zeros(2), states, felt, energies,
+            )  # fmt: skip
+            e.python.raise_pending()
+        return Answers(bodies_of(states), felt, energies)
 
     @cached_property
     def here(self) -> Answers:
@@ -326,11 +348,7 @@ class Vicinity:
         """The step of each coordinate that moves no body by more than the length of a probe (f,);
         less near a singular pose, where the radius of curvature of the constraints is comparable to
         their smallest singular value."""
-        parts = self.decomposition
-        near = min(1.0, max(SHORTEST_PROBE, parts.smallest / NEAR_SINGULAR))
-        squares = halves_of(self.basis * self.basis).sum(axis=-1)
-        shares = squares / ((PROBE_LENGTH * self.size) ** 2, TURNED**2)
-        return np.asarray(near / np.sqrt(shares.max(axis=(1, 2), initial=0.0)))
+        return self.coordinates_here.reach
 
     @cached_property
     def size(self) -> float:
@@ -345,7 +363,13 @@ class Vicinity:
     @cached_property
     def stiffness(self) -> Slopes:
         """The stiffness K [1/s2] (f, f), with the error of its entries."""
-        return self._slopes(-self.pulled)
+        first, lower, noise = self.differences[: NOISE + 1]
+        return Slopes(first, first - lower, abs(noise))
+
+    @cached_property
+    def differences(self) -> Floats:
+        """All differences of minus the generalized force at the probes (ORDERS, f, f)."""
+        return self._differences(self.pulled, self.reach)
 
     @cached_property
     def stiffness_error(self) -> Floats:
@@ -429,26 +453,6 @@ class Vicinity:
         order = np.argsort(values, kind="stable")
         return values[order], axes[:, order]
 
-    def rises(self, xi: Floats) -> Floats:
-        """The work [J] of moving to some coordinates (k, f) along the joints against all forces,
-        including those without a potential energy and those that change as the whole turns; exact
-        to second order (k,)."""
-        shares = np.linspace(0.0, 1.0, SEGMENTS + 1)[:, None, None]
-        k, n = len(xi), len(self.rows)
-        answers = self.answers(
-            self.states_at((shares * xi).reshape((SEGMENTS + 1) * k, self.freedoms))
-        )
-        rows, felt = (
-            a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt)
-        )
-        tables, mean = self.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
-        step = displacement_between(rows[:-1], rows[1:])
-        pushed = np.einsum("n,skni,skni->k", tables.body_mass, linear_of(mean), linear_of(step))
-        return np.asarray(
-            -pushed
-            - np.einsum("nij,sknj,skni->k", tables.body_inertia, angular_of(mean), angular_of(step))
-        )
-
     @cached_property
     def moving(self) -> Answers:
         """Answers of the state with velocities at all nodes of the differences (8 f, ...)."""
@@ -459,24 +463,9 @@ class Vicinity:
     @cached_property
     def damping(self) -> Slopes:
         """D [1/s]; its skew half, the gyroscopic terms, does no work."""
-        return self._slopes(-self.reduce(self.moving.felt), self.pace * self.reach)
-
-    @cached_property
-    def momentum_rows(self) -> Floats:
-        """Derivatives with respect to (xi, eta) of the angular momentum of groups that turn and on
-        which no external moment acts (3 each, 2 f)."""
-        tables, out = self.layout.selection.tables, []
-        stored = stored_momentum(self.layout.selection, self.state.t)
-        for g in np.unique(self.whole.islands) if self.whole.turning.any() else ():
-            mine = self.whole.islands == g
-            if self.whole.turns[mine].all() and self.whole.turning[mine].any():
-                halves = (
-                    self.slopes_of(angular_momentum(answers.rows[:, mine], tables.body_mass[mine],
-                                                    tables.body_inertia[mine], stored[mine]))
-                    for answers in (self.probes, self.moving)
-                )  # fmt: skip
-                out.append(np.concatenate([next(halves), next(halves) / self.pace], axis=1))
-        return np.concatenate(out) if out else np.zeros((0, 2 * self.freedoms))
+        pulled = self.reduce(self.moving.felt)
+        first, lower, noise = self._differences(pulled, self.pace * self.reach)[: NOISE + 1]
+        return Slopes(first, first - lower, abs(noise))
 
     def slopes_of(self, values: Floats) -> Floats:
         """Derivatives of values (8 f, m) that were computed at the nodes of `probes` (m, f)."""
@@ -498,7 +487,7 @@ class Vicinity:
     def nearer(self, share: float) -> Vicinity:
         """This state in unchanged coordinates, with probes shortened by a factor."""
         other = self._copy()
-        for name in ("asked", "probes", "pulled", "stiffness", "jumps", "_steps"):
+        for name in ("asked", "probes", "pulled", "differences", "stiffness", "jumps", "_steps"):
             other.__dict__.pop(name, None)
         other.__dict__["reach"] = share * self.reach
         return other
@@ -507,8 +496,12 @@ class Vicinity:
         """Values at the nodes of differences (8 f, m), by coordinate (f, 8, m)."""
         return values.reshape(self.freedoms, len(PLACES), values.shape[-1])
 
-    def _slopes(self, values: Floats, reach: Floats | None = None) -> Slopes:
-        return central(self.by_place(values), -self.pull, self.reach if reach is None else reach)
+    def _differences(self, pulled: Floats, reach: Floats) -> Floats:
+        """Differences of minus the generalized force at all nodes (8 f, f), with steps of reach
+        (f,): (ORDERS, f, f)."""
+        out = np.empty((ORDERS, self.freedoms, self.freedoms))
+        differentiate(self.by_place(pulled), self.pull, reach, EVERY_ORDER, out)
+        return -out
 
     # --- back to states ---------------------------------------------------------------------------
     def state_of(self, rows: Floats, t: float | None = None) -> State:

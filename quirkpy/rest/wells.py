@@ -22,6 +22,7 @@ from quirkpy.rest.equilibrium import Equilibrium, certify, split_directions
 from quirkpy.rest.kinks import Kinks, kinks_of
 from quirkpy.rest.newton import POLISHED, newton, polish, rests, size_of, unknown_below
 from quirkpy.rest.vicinity import Vicinity
+from quirkpy.rest.work import work_to
 from quirkpy.tables import Selection
 
 #: Largest number of times that an equilibrium is recomputed with the rotation that keeps the
@@ -100,7 +101,7 @@ class Well(NamedTuple):
             least = np.zeros(len(least))
         holds = stiffness > np.concatenate([least, least])  # the others are neutral
         xi = xi[holds] * (ENERGY_REACH * np.sqrt(2.0 * left / stiffness[holds]))[:, None]
-        return bool((self.around.rises(xi) >= WALL * ENERGY_REACH**2 * left).all())
+        return bool((work_to(self.around, xi) >= WALL * ENERGY_REACH**2 * left).all())
 
 
 def well_around(system: System, state: State) -> Well | None:

@@ -23,9 +23,9 @@ KERNELS = {
     f"kernels/{name}.py"
     for name in (
         "place/carried", "place/kinematics", "place/members", "solid/curves", "step/batch",
-        "step/charges", "step/collocation", "step/events", "step/integrator", "step/ledger",
-        "step/projection", "step/relative", "step/sampling", "step/steps", "step/watch",
-        "tree/recursion",
+        "step/charges", "step/collocation", "step/events", "step/integrator", "step/invariance",
+        "step/ledger", "step/projection", "step/relative", "step/sampling", "step/steps",
+        "step/watch", "tree/recursion",
     )
 }  # fmt: skip
 #: Rooms that see states; those below have none.

@@ -98,6 +98,17 @@ def test_time_within_is_not_counted_twice() -> None:
     assert clocks.spent["outside"] == pytest.approx(0.02, abs=0.01)
 
 
+def test_every_function_that_is_timed_exists() -> None:
+    """A function that has got another name would not be timed any more."""
+    from benchmarks.mission import RUNNER, clocks
+    from quirkpy.explore.run import runner
+
+    before = {name: getattr(runner, name) for names in RUNNER.values() for name in names}
+    with clocks():
+        assert all(getattr(runner, name) is not kept for name, kept in before.items())
+    assert all(getattr(runner, name) is kept for name, kept in before.items())
+
+
 def test_what_is_settled_by_hand_ends_in_the_shapes_that_are_explored() -> None:
     """Motions that go on after joints have taken hold are among them, and shapes where nothing can
     move."""

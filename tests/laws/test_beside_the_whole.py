@@ -112,3 +112,51 @@ def test_gaps_around_a_state_are_the_clearances_of_these_states() -> None:
     plain = [clearances(around.state_of(one).instant(system.selection))[0] for one in rows]
     assert np.allclose(gaps_of(around, rows), plain, rtol=0.0, atol=1e-14)
     assert np.ptp(gaps_of(around, rows), axis=0).min() > 0.1
+
+
+def floating_pair(stiffness: float = 40.0) -> tuple[qp.Multibody, qp.State]:
+    """Two bodies on one line, hinged where they meet and drawn to a little angle, which drift and
+    turn together."""
+    a, b = (qp.Body.box(n, [0.1] * 3, 1.0, position=(0.1 * k, 0, 0)) for k, n in enumerate("ab"))
+    hinge = qp.Revolute("hinge", a, b, at=(0.05, 0.05, 0), axis=(0, 0, 1))
+    spring = qp.HingeSpring("spring", hinge, stiffness=stiffness, rest_angle=0.002)
+    system = qp.Multibody(a, b, hinge, spring)
+    return system, system.initial
+
+
+def test_what_floats_drifts_and_turns_and_what_is_drawn_to_a_place_does_neither() -> None:
+    system, start = floating_pair()
+    spin, drift = np.array([0.1, -0.2, 0.3]), np.array([1.0, 2.0, -0.5])
+    v = drift + np.cross(spin, start.r - start.r.mean(axis=0))
+    found = Vicinity(system.clusters, start.changed(v=v, omega=np.tile(spin, (2, 1)))).whole
+    assert found.drifts.all()
+    assert found.turns.all()
+    assert np.allclose(found.centre, start.r.mean(axis=0), rtol=0.0, atol=1e-15)
+    assert np.allclose(found.velocity, drift, rtol=1e-14, atol=0.0)
+    assert np.allclose(found.turning, spin, rtol=1e-13, atol=0.0)
+    body, *others = system.parts
+    well = qp.PotentialWell("well", body, centre=(0, 0, 0), stiffness=1.0)
+    drawn = qp.Multibody(body, *others, well)
+    assert not Vicinity(drawn.clusters, drawn.initial).whole.drifts.any()
+    apart = qp.Multibody(*system.parts, qp.Gravity((0, 0, -9.81)))
+    falling = Vicinity(apart.clusters, apart.initial).whole
+    assert falling.drifts.all()
+    assert falling.turns.all()
+    assert np.allclose(falling.acceleration, (0, 0, -9.81), rtol=1e-12, atol=1e-15)
+
+
+def test_away_from_rest_a_spring_has_its_stiffness_and_no_jump() -> None:
+    """K = k (1 / I_a + 1 / I_b) of a hinge between two free bodies about their common centre,
+    plus what the shift of their mass centres takes; and a force that is far from zero is no
+    jump."""
+    system, start = floating_pair()
+    around = Vicinity(system.clusters, start)
+    inertia = system.tables.body_inertia[0, 2, 2]
+    reduced = 0.5 * (inertia + 0.5 * 2 * 0.05**2)
+    assert around.freedoms == 1
+    assert abs(around.pull[0]) > 0.1
+    assert np.allclose(around.covectors @ around.basis.reshape(1, -1).T, 1.0, rtol=1e-14)
+    assert np.isclose(around.stiffness.values[0, 0], 40.0 / reduced, rtol=0.01)
+    assert abs(around.jumps.uneven[0, 0]) <= around.jumps.error[0, 0]
+    sizes = around.reach[0] * np.linalg.norm(around.basis.reshape(-1, 3), axis=1)
+    assert np.isclose(max(sizes[0::2].max() / 1e-4, sizes[1::2].max() / 2e-3), 1.0)

@@ -22,7 +22,7 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.states import attitudes_of, positions_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, quaternion_of, rotate
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.force import KINDS, Element, Force
@@ -296,7 +296,7 @@ class Symmetry:
         order; from a pose onto itself the identity comes first."""
         out = []
         mine, theirs = self._to_common_axes(one), self._to_common_axes(two)
-        for turn, shift in self._motions(mine, theirs):
+        for turn, shift in self._meeting(mine, theirs, within):
             found = self._assign(turn, shift, mine, theirs, within)
             exchange = None if found is None else self.exchange(*found)
             if exchange is not None:
@@ -307,6 +307,23 @@ class Symmetry:
         """The pose with the axes of every body replaced by those of the first of its kind (n,
         7)."""
         return poses_of(state.r, product(state.q, np.array([way.turn for way in self.first])))
+
+    def _meeting(
+        self, mine: Floats, theirs: Floats, within: float
+    ) -> Iterator[tuple[Floats, Floats]]:
+        """The rigid motions that bring every body to a place where one of its kind is."""
+        motions = list(self._motions(mine, theirs))
+        turns = np.array([turn for turn, _ in motions])[:, None]
+        shifts = np.array([shift for _, shift in motions])[:, None]
+        places = np.broadcast_to(positions_of(mine), (len(motions), len(mine), 3))
+        near = self._near(rotate(turns, places) + shifts, theirs, within)
+        return (motions[k] for k in np.flatnonzero(np.all(near.any(axis=2), axis=1)))
+
+    def _near(self, r: Floats, theirs: Floats, within: float) -> Bools:
+        """Whether each of some places (..., n, 3) is where a body of its kind is (..., n, n)."""
+        far = np.linalg.norm(r[..., None, :] - positions_of(theirs), axis=-1)
+        kinds = np.array(self.kinds)
+        return np.asarray((far <= within) & (kinds[:, None] == kinds))
 
     def _motions(self, mine: Floats, theirs: Floats) -> Iterator[tuple[Floats, Floats]]:
         """The rigid motions that map the first body onto one of its kind."""
@@ -331,10 +348,9 @@ class Symmetry:
         """The permutation of bodies under a rigid motion, and their turns; None if a body has no
         counterpart.  Bodies may lie in one place, as folded panels do: they differ by how they are
         turned, and of those that do not each stands for itself where it can."""
-        many, kinds = np.broadcast_to(turn, (len(mine), 4)), np.array(self.kinds)
+        many = np.broadcast_to(turn, (len(mine), 4))
         r, q = rotate(many, positions_of(mine)) + shift, product(many, attitudes_of(mine))
-        far = np.linalg.norm(r[:, None] - positions_of(theirs), axis=2)
-        near = (far <= within) & (kinds[:, None] == kinds)
+        near = self._near(r, theirs, within)
         found: dict[int, int] = {}
         for a in range(len(mine)):
             left = product(attitudes_of(theirs) * BACK, q[a])  # in axes of the first of the kind
@@ -350,11 +366,9 @@ class Symmetry:
     def _way(self, kind: int, turning: Floats, within: float) -> int | None:
         """Which of the turns that map a kind onto itself a turn (4,) is, by number; None where it
         is none of them."""
-        near = [
-            float(np.linalg.norm(np.outer((1.0, -1.0), turning) - way.turn, axis=1).min())
-            for way in self.turns[kind]
-        ]
-        return int(np.argmin(near)) if 2.0 * min(near) <= within else None
+        ways = np.array([way.turn for way in self.turns[kind]])
+        near = np.minimum(*(np.linalg.norm(ways - sign * turning, axis=1) for sign in (1.0, -1.0)))
+        return int(np.argmin(near)) if 2.0 * near.min() <= within else None
 
     # --- pairs ------------------------------------------------------------------------------------
     @cached_property

@@ -10,7 +10,7 @@ import numpy as np
 
 from quirkpy.explore.scope.choices import Choice, Link
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.mechanics.analysis import residual
+from quirkpy.mechanics.analysis import largest_gaps
 from quirkpy.mechanics.meeting import MEETING_TOLERANCE
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -130,8 +130,8 @@ def caught_in(system: Multibody) -> Catch | None:
 def misfit(system: Multibody, state: State) -> float:
     """The largest gap between the ends of any joint, or violation of a stop [m], [rad]."""
     at = state.instant(system.selection)
-    gaps = [gap.size for gap in residual(at).gaps.values()]
-    return max([*gaps, *(-clearances(at)[0]).tolist()], default=0.0)
+    sizes = [gap.size for gap in largest_gaps(at).values()]
+    return max([*sizes, *(-clearances(at)[0]).tolist()], default=0.0)
 
 
 def release_links(study: Scope, state: State, links: tuple[Link, ...]) -> tuple[Link, ...]:

@@ -22,7 +22,8 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.rigid_motion import BACK, SHIFT, TURN, accelerations, distort, rotation
+from quirkpy.mechanics.invariance import SHIFT, TURN, accelerations, displace
+from quirkpy.mechanics.rigid_motion import BACK, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import angle_up_to, show, word
@@ -302,7 +303,7 @@ def _group_of(system: Multibody) -> Group:
 
 def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
-    rows = distort(engine, state.t, state.instant(engine.selection).state)
+    rows = displace(engine, state.t, state.instant(engine.selection).state)[0][1]
     rng = np.random.default_rng(1)
     speeds_of(rows)[:] = SPEEDS_TRIED * rng.normal(size=speeds_of(rows).shape)
     shifted, other = rows.copy(), rows.copy()

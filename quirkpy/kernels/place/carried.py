@@ -95,6 +95,22 @@ def turn_onward(q: Four, turning: Vec) -> Four:
     return a, b[0], b[1], b[2]
 
 
+@inner
+def displace_body(
+    rows: Floats, k: int, shift: Vec, turned: Vec, centre: Floats, velocity: Floats,
+    turning: Floats, state: Floats,
+) -> None:  # fmt: skip
+    """Write body k displaced in N, and by a rotation vector in body axes, which moves as the whole
+    carries it."""
+    q = turn_onward(get4(rows, k, Q), turned)
+    put3(state, k, R, add(get3(rows, k, R), shift))
+    for j in range(4):
+        state[k, Q + j] = q[j]
+    v, w = carried_along(state, k, centre, velocity, turning)
+    put3(state, k, V, v)
+    put3(state, k, OMEGA, w)
+
+
 @kernel
 def displace_bodies(
     rows: Floats, displaced: Floats, centre: Floats, velocity: Floats, turning: Floats, out: Floats
@@ -102,15 +118,10 @@ def displace_bodies(
     """States (k, n, STATE_WIDTH) displaced from one (n, STATE_WIDTH) by (k, n, 6), in N and by
     rotation vectors in body axes, which move as the whole carries them."""
     for i in range(displaced.shape[0]):
-        state, moved = out[i], displaced[i]
+        moved = displaced[i]
         for k in range(rows.shape[0]):
-            q = turn_onward(get4(rows, k, Q), get3(moved, k, 3))
-            put3(state, k, R, add(get3(rows, k, R), get3(moved, k, 0)))
-            for j in range(4):
-                state[k, Q + j] = q[j]
-            v, w = carried_along(state, k, centre, velocity, turning)
-            put3(state, k, V, v)
-            put3(state, k, OMEGA, w)
+            shift, turned = get3(moved, k, 0), get3(moved, k, 3)
+            displace_body(rows, k, shift, turned, centre, velocity, turning, out[i])
 
 
 @inner

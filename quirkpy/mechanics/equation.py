@@ -207,7 +207,7 @@ def constraint_matrix(at: Instant) -> Floats:
     and then over the rates of the modes of those that bend (m, 6 nb + ...)."""
     rows: ConstraintRows = at.rows
     if bending.bends(at):
-        return bending.on_bodies(at, _over_frames(at))
+        return bending.on_bodies(at, _over_frames(at, rows))
     wide = zero_vectors(len(rows.phi), len(at.r))
     first, second = np.ascontiguousarray(rows.jacobian), np.ascontiguousarray(rows.second)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
@@ -215,9 +215,9 @@ def constraint_matrix(at: Instant) -> Floats:
     return flat(wide)
 
 
-def _over_frames(at: Instant) -> Floats:
-    """Rows of the active joints over the (v, w) in N of all frames (m, nb + ns + 1, 6)."""
-    rows: ConstraintRows = at.rows
+def _over_frames(at: Instant, rows: ConstraintRows) -> Floats:
+    """Rows over the velocities in N of all bodies and stations, the ground last (m, nb + ns + 1,
+    6)."""
     wide, each = zero_vectors(len(rows.phi), len(at.frames.rows)), np.arange(len(rows.phi))
     first, second = by_body(rows.jacobian), by_body(rows.second)
     wide[each, rows.body1] += first[:, 0]

@@ -305,7 +305,7 @@ def _rewrite_drives(t: Tables) -> Tables:
     """Tables after a change of the numbers of forces, with the values before the first commands."""
     made, values = renew_drives(t.drives, t.forces, t.joints), t.knot_value.copy()
     for drive in (drive for some in made for drive in some):
-        value = np.atleast_1d(getattr(t.forces[t.force_index[drive.force]], drive.field))
+        value = np.atleast_1d(t.forces[t.force_index[drive.force]].value_of(drive.field))
         for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
             values[t.knots(s)] = matrix @ value
     return dataclasses.replace(t, knot_value=values, drives=made)

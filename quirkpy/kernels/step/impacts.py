@@ -7,7 +7,6 @@ from typing import NamedTuple
 from quirkpy.kernels.act.wrenches import OUT
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
-from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED, TOGETHER
@@ -61,6 +60,7 @@ from quirkpy.kernels.tree.evaluation import (
     row_of_stop,
     row_rate,
     solve,
+    stand,
 )
 from quirkpy.kernels.tree.merging import close_rows
 from quirkpy.kernels.tree.stops import (
@@ -233,7 +233,7 @@ def resolve_stops(
 
     After a flight too brief to be told from none there is no other: it would be briefer still."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     last = -1
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
@@ -271,12 +271,12 @@ def resolve_stops(
             model, conditions, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
         )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
-        fill_frames(y, scratch.frames)
+        stand(y, model, scratch)
         hold_what_presses(True, t, run, model, conditions, scratch)
         note_released(t, True, run, conditions, watch, rows)
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
-        fill_frames(y, scratch.frames)
+        stand(y, model, scratch)
         if is_contradicted(model, conditions, scratch):
             run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
@@ -336,7 +336,7 @@ def is_decided(
     with no other demand, contradicts them.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
     first = rows.shape[0] - stops.what.shape[0]
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     if first == 0:
         return False
     conditions.control[TIME] = t

@@ -17,6 +17,7 @@ from quirkpy.kernels.base.arrays import (
     SPIN,
     Elements,
     Joints,
+    Modes,
     RowTable,
     Schedules,
     Sites,
@@ -326,10 +327,10 @@ def tell(i: int, to: int, room: Workspace, multipliers: Floats, wrenches: Floats
 
 @kernel
 def multipliers_along(
-    t: Floats, states: Floats, angles: Floats, held: Bools, acting: Ints, elements: Elements,
-    joints: Joints, schedules: Schedules, bodies: Floats, inverse: Floats, sites: Sites,
-    holding: Holding, room: Workspace, multipliers: Floats, wrenches: Floats, gaps: Floats,
-    sure: Bools,
+    t: Floats, states: Floats, modes: Modes, angles: Floats, held: Bools, acting: Ints,
+    elements: Elements, joints: Joints, schedules: Schedules, bodies: Floats, inverse: Floats,
+    sites: Sites, holding: Holding, room: Workspace, multipliers: Floats, wrenches: Floats,
+    gaps: Floats, sure: Bools,
 ) -> None:  # fmt: skip
     """At each row of a run: multipliers of the rows of joints, then of all stops, zero of those
     that do not hold (k, m + ns); what these do by them to their bodies (k, m + ns, 4, 6); residuals
@@ -337,7 +338,7 @@ def multipliers_along(
     m = holding.which.shape[0]
     multipliers[:], wrenches[:] = 0.0, 0.0
     for k in range(t.shape[0]):
-        fill_frames(states[k], room.frames)
+        fill_frames(states[k], modes, room.frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
         applied_loads(
             t[k], acting, elements, here, schedules, bodies, sites, room.frames, room.wrench,

@@ -39,6 +39,7 @@ from quirkpy.parts.joint import (
     Coordinate,
 )
 from quirkpy.parts.part import PartError, check_argument
+from quirkpy.tables.commands import have_same_parts
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
 
@@ -230,7 +231,7 @@ class State(FrozenRecord):
         t, old = selection.tables, self._whole_turns()
         bodies = self if self.bodies == t.body_names else self._placed_in(selection)
         windings = np.array([old.get(name, 0) for name in t.coordinate_names], dtype=np.int64)
-        alike = _has_same_parts(self.selection, selection)
+        alike = have_same_parts(self.selection, selection)
         # Other active parts may pull away from a pressed stop; a latch continues to hold
         latched = () if alike or not self.held else self._latched_on(selection)
         step, held = (self.step, self.held) if alike else (None, latched)
@@ -488,22 +489,6 @@ def _turns_between(angle: float, lower: float, upper: float) -> int:
         np.floor((upper + REFUSED_BEYOND - angle) / turn),
     )
     return int(min(max(half, least), most)) if least <= most else 0
-
-
-def _has_same_parts(one: Selection | None, two: Selection) -> bool:
-    """Whether the same parts are active in two selections, so that a step length of one is suitable
-    for the other."""
-    if one is not None and one.tables is two.tables:
-        return bool(
-            np.array_equal(one.joints, two.joints) and np.array_equal(one.forces, two.forces)
-        )
-    return one is not None and all(
-        [mine[k] for k in chosen] == [theirs[k] for k in others]
-        for mine, chosen, theirs, others in (
-            (one.tables.joints, one.joints, two.tables.joints, two.joints),
-            (one.tables.forces, one.forces, two.tables.forces, two.forces),
-        )
-    )
 
 
 #: User's name of a field of a body's state -> the array that holds it.

@@ -154,8 +154,9 @@ class System:
     def choosing(self, joints: Iterable[str], forces: Iterable[str]) -> Self:
         """This system with other joints and forces active, by name; all others are candidates.
 
-        Nothing is compiled again, and it is not checked whether the joints' ends coincide: see
-        `residual`."""
+        Nothing is compiled again, and it is not checked whether the joints' ends coincide (see
+        `residual`); a run that would have to move a body by more than 1e-3 m or rad for that is
+        refused."""
         active = {*joints, *forces}
         known = self.tables.joint_index.keys(), self.tables.force_index.keys()
         unknown = active - known[0] - known[1]

@@ -169,8 +169,9 @@ class RunGroup:
         self.signs = np.ones((self.n, starts.rows.shape[1]), dtype=bool)
         self.odd = np.full(self.n, settings.method in get_args(StiffMethod))
         self.rows = starts.rows if self.merger is None else self._clustered()
+        self.odd |= numbers.moved
         if len(numbers.where):
-            self.odd |= self.merger is not None or numbers.moved
+            self.odd |= self.merger is not None
         if len(system.selection.controllers):
             self.odd |= self._beside_samples()
         self.first = start_of(int(np.argmin(self.odd)))

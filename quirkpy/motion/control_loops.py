@@ -55,6 +55,7 @@ class Loop:
         self.read, self.told = spans[1 : 1 + reads], spans[1 + reads :]
         self.first_read, self.first_told = int(edges[1]), int(edges[1 + reads])
         self.ways = [*zip(self.readings, self.read, strict=True)]
+        self.givers = [(one.name, one.giver(), span) for one, span in self.ways]
         self.unread = [(one, span) for one, span in self.ways if not one.found.lines]
         self.places = [*zip((d.name for d in drives), drives, self.told, strict=True)]
         self.shapes: dict[str, tuple[int, ...]] = {}
@@ -101,7 +102,7 @@ class Loop:
         that row; at: gives that instant, where Python must measure something."""
         for one, span in self.unread:
             row[span] = one.ask(at())
-        measured = {one.name: one.give(row[span]) for one, span in self.ways}
+        measured = {name: give(row[span]) for name, give, span in self.givers}
         if self.noise or self.quantum:
             self._disturb(measured)
             for name, span in zip(measured, self.read, strict=True):

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any, TypeAlias
+from typing import Any
 
 import numpy as np
 
@@ -25,6 +25,7 @@ from quirkpy.kernels.step.sampling import (
     HOLDING,
     KNOTTED,
     LAST_FIELD,
+    NEAR_TO,
     NOTHING_DUE,
     SAMPLE_AT,
     SAMPLED,
@@ -51,10 +52,6 @@ from quirkpy.tables.vary import selection_on
 
 #: So many samples a run has before it at once, and at least.
 MOST_SAMPLES, LEAST_SAMPLES = 1024, 6
-
-
-#: A time at which a step is to end [s], and how loads bend there: SMOOTH, BENT, or SAMPLES.
-Bend: TypeAlias = tuple[float, int]
 
 
 class Controls:
@@ -91,31 +88,24 @@ class Controls:
         return 2 * self.board.agenda.shape[0] * self.board.agenda.shape[1] if self.loops else 0
 
     # --- when -------------------------------------------------------------------------------------
-    def plan(self, t: float, end: float, knots: Sequence[float], bends: bool) -> list[Bend]:
-        """The times after t at which steps end, for a run to a time [s]: knots of schedules on the
-        way, samples, and effects of commands, as many as there is memory for; bends: loads have a
-        bend at the end."""
+    def plan(self, t: float, end: float, knots: Sequence[float], bends: bool) -> Floats:
+        """The times after t at which steps end, for a run to a time [s], each with how loads bend
+        there (n, 2): knots of schedules on the way, samples, and effects of commands, as many as
+        there is memory for; bends: loads have a bend at the end."""
         if not self.loops:
-            return [*((knot, BENT) for knot in knots), (end, BENT if bends else SMOOTH)]
+            return np.array([*((knot, BENT) for knot in knots), (end, BENT if bends else SMOOTH)])
         self._turn_page()
-        dues = self._dues(np.array([*knots, end]))
+        ahead = np.array([*knots, end])
+        dues, near = self._dues(ahead)
+        later = dues > t + near
+        times = np.concatenate([[t], ahead, dues[later]])
+        order = np.argsort(times, kind="stable")
+        near = np.concatenate([np.zeros(1 + len(ahead)), near[later]])
+        times = far_apart(times[order], near[order])[1:]
         limit = float(self.board.agenda[:, -1, SAMPLE_AT].min())
-        near = min(loop.clock.near for loop in self.loops)
-        ahead, out = [*knots, end], list[Bend]()
-        for due, its_near in [*dues, (math.inf, 0.0)]:
-            while ahead and (due >= ahead[0] - near or due == math.inf):
-                if ahead[0] >= limit:
-                    return out
-                t = ahead.pop(0)
-                out.append((t, SAMPLES))
-            if due >= limit or not ahead:
-                break
-            if due > t + its_near:
-                out.append((due, SAMPLES))
-                t = due
-        if not ahead:
-            out[-1] = end, BENT if bends or self._bends_at(end) else SMOOTH
-        return out
+        if end >= limit:
+            return _bending(times[times < limit], SAMPLES)
+        return _bending(times, BENT if bends or self._bends_at(end) else SMOOTH)
 
     def _turn_page(self) -> None:
         """Keep the data of the board, and write the times of the next samples."""
@@ -129,24 +119,24 @@ class Controls:
             board.knots[f, :KNOTS_KEPT] = board.knots[f, over : over + KNOTS_KEPT].copy()
             board.fields[f, KNOTTED] -= over
 
-    def _dues(self, knots: Floats) -> list[tuple[float, float]]:
-        """The times before the end of a run at which something is due [s], in order, each with the
-        distance within which others are equal to it; they are written into the agenda. knots: those
-        of schedules on the way, and the end; a time close to one of these is replaced by it."""
+    def _dues(self, knots: Floats) -> tuple[Floats, Floats]:
+        """The times before the end of a run at which something is due [s], in order, and for each
+        the distance within which others are equal to it; they are written into the agenda. knots:
+        those of schedules on the way, and the end; a time close to one of these is replaced by
+        it."""
         agenda, found, end = self.board.agenda, list[Floats](), float(knots[-1])
         for c, loop in enumerate(self.loops):
             times, near = loop.clock.times(loop.first, agenda.shape[1] + 1), loop.clock.near
             sample, effect = (drawn_to(knots, some, near) for some in times)
-            agenda[c] = np.column_stack(
-                [sample[:-1], effect[:-1], effect[1:], np.full(len(effect) - 1, near)]
-            )
+            agenda[c, :, SAMPLE_AT], agenda[c, :, EFFECT_AT] = sample[:-1], effect[:-1]
+            agenda[c, :, UNTIL], agenda[c, :, NEAR_TO] = effect[1:], near
             due = np.union1d(sample[loop.carried :], effect)
-            found.append(
-                np.column_stack([due[due < end - near], np.full((due < end - near).sum(), near)])
-            )
+            due = due[due < end - near]
+            found.append(np.stack([due, np.full(len(due), near)]))
             self._make_noise(c, loop)
-        dues = np.concatenate(found)
-        return [tuple(pair) for pair in dues[np.argsort(dues[:, 0], kind="stable")].tolist()]
+        dues = np.concatenate(found, axis=1)
+        times, near_to = dues[:, np.argsort(dues[0], kind="stable")]
+        return times, near_to
 
     def _make_noise(self, c: int, loop: Loop) -> None:
         """The noise that is added to the measured numbers of compiled commands."""
@@ -221,6 +211,22 @@ class Controls:
         acting = {loop.controller.name for loop in self.loops}
         idle = (one for one in self.start.controls if one.name not in acting)
         return tuple(records), (*states, *(one._replace(begun=None) for one in idle))
+
+
+def _bending(times: Floats, last: int) -> Floats:
+    """Times of samples with how loads bend there, and at the last (n, 2)."""
+    out = np.stack([times, np.full(len(times), float(SAMPLES))], axis=1)
+    out[-1:, 1] = last
+    return out
+
+
+def far_apart(times: Floats, near: Floats) -> Floats:
+    """Times in order, without those that are equal to one before, each within its own distance."""
+    while (close := np.diff(times) <= near[1:]).any():
+        close[1:] &= ~close[:-1]  # of several in a row the first, as those after may stay
+        kept = np.append(True, ~close)
+        times, near = times[kept], near[kept]
+    return times
 
 
 def drawn_to(knots: Floats, times: Floats, near: float) -> Floats:

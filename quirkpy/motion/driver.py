@@ -33,6 +33,7 @@ from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
@@ -52,7 +53,9 @@ NOTES = 16
 COLUMNS = 6
 #: The name of what happens where a run begins at rest where branches of motion meet.
 UNDETERMINED = "undetermined branch"
-ADVANCE = DirectCall(integrator.advance)
+ADVANCE, ADVANCE_SAMPLED = map(DirectCall, (integrator.advance, sampling.advance_sampled))
+#: The start of a run, as the pose at a switch, may be put onto its joints by so much [m or rad].
+START_REACH = 1e-3
 #: Joints are said to take hold of a start where they take more than this share of its kinetic
 #: energy.
 TAKES = 1e-10
@@ -126,7 +129,7 @@ class Driver:
             ends = ends[:1]
         self.run_arrays.ends[: len(ends)] = ends
         self.counts[steps.ENDS], self.counts[steps.HEADED] = len(ends), 0
-        self.last = ends[-1][0] == end
+        self.last = bool(ends[-1, 0] == end)
 
     def _command(self) -> None:
         """Compute the command of a controller in Python."""
@@ -305,6 +308,8 @@ class Driver:
                 "velocities; start on one "
                 "of the branches that meet here, or at rest."
             )
+        if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
+            check_meeting(self.start.instant(self.selection))
 
     @property
     def _answer(self) -> int:
@@ -430,7 +435,7 @@ class Driver:
             self.run_arrays, e.model, e.conditions, e.scratch, self.table, self.watch, self.rows,
         )  # fmt: skip
         if self.controls.loops:
-            return int(sampling.advance_sampled(*arrays, self.controls.board, fresh, room))
+            return int(ADVANCE_SAMPLED.run(*arrays, self.controls.board, fresh, room))
         return int(ADVANCE.run(*arrays, fresh, room))
 
     def leave_end(self) -> int:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -18,6 +19,7 @@ from quirkpy.kernels.base.arrays import (
 from quirkpy.kernels.step.batch import (
     BODIES,
     ELEMENT_NUMBERS,
+    GAINS,
     KNOTS,
     PLACES,
     ROW_NUMBERS,
@@ -26,8 +28,12 @@ from quirkpy.kernels.step.batch import (
 from quirkpy.kernels.tree.evaluation import Model
 from quirkpy.kernels.tree.stops import SETTLE
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.parts.controller import Controller
+from quirkpy.parts.formulas import flat
 from quirkpy.tables.tables import ANGLE, RELATION_ROW, STOP, Selection, Tables
 
+#: A part that parameters have made anew: its list in the tables, its number there, and itself.
+Rewritten: TypeAlias = tuple[str, int, Any]
 #: Arrays of tables whose numbers may differ from run to run; the corresponding array of a model,
 #: and its first column.
 SOURCES = {
@@ -52,7 +58,8 @@ def with_own_numbers(model: Model) -> Model:
 
 class Numbers(NamedTuple):
     """Numbers of a model that differ from run to run: their places, as array, row and column (m,
-    3), and their values (n, m); in which runs schedules have other knot times (n,)."""
+    3), and their values (n, m); in which runs more than numbers differ: times of knots, or
+    controllers otherwise than by gains (n,)."""
 
     where: Ints
     values: Floats
@@ -86,6 +93,22 @@ class Numbers(NamedTuple):
         where = np.insert(places + (0, first), 0, which, axis=1)
         return self.more(where, differ)._replace(moved=self.moved | moved)
 
+    def with_gains(self, selection: Selection, runs: Sequence[Sequence[Rewritten]]) -> Numbers:
+        """Numbers that also contain those of compiled commands, from the parts that each run
+        replaces."""
+        chosen = selection.controllers.tolist()
+        own = [selection.tables.controllers[k] for k in chosen]
+        every = [[_controller_of(k, parts, one) for k, one in zip(chosen, own, strict=True)]
+                 for parts in runs]  # fmt: skip
+        moved = np.array([any(map(differ_otherwise, own, some)) for some in every], dtype=bool)
+        gains = np.array(
+            [gains_of(own if m else some) for m, some in zip(moved, every, strict=True)]
+        )
+        columns = np.flatnonzero((gains != gains_of(own)).any(axis=0))
+        where = np.insert(np.zeros((len(columns), 2), dtype=np.int64), 0, GAINS, axis=1)
+        where[:, 2] = columns
+        return self.more(where, gains[:, columns])._replace(moved=self.moved | moved)
+
     def more(self, where: Ints, values: Floats) -> Numbers:
         """Numbers with others appended."""
         both = np.concatenate([self.where, where]), np.concatenate([self.values, values], axis=1)
@@ -116,6 +139,23 @@ class Numbers(NamedTuple):
         mine[mine] = turning[row[mine]]
         where = self.where[mine] + (0, 0, ROW_PERIOD - ROW_FACTOR)
         return self.more(where, 2.0 * np.pi * abs(self.values[:, mine]))
+
+
+def _controller_of(k: int, parts: Sequence[Rewritten], own: Controller) -> Controller:
+    """Controller k, as some parts replace it."""
+    return next((p for which, row, p in parts if which == "controllers" and row == k), own)
+
+
+def gains_of(controllers: Sequence[Controller]) -> Floats:
+    """The numbers of all compiled commands, in order."""
+    return np.array([x for one in controllers for x in flat(one.arguments)], dtype=float)
+
+
+def differ_otherwise(one: Controller, two: Controller) -> bool:
+    """Whether controllers differ in more than the numbers of their compiled commands."""
+    fields = [f.name for f in dataclasses.fields(one) if f.name not in one.arguments]
+    same = all(getattr(one, name) == getattr(two, name) for name in fields)
+    return not same or len(gains_of([one])) != len(gains_of([two]))
 
 
 def _as_packed(name: str, every: Floats) -> Floats:

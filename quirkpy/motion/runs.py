@@ -313,8 +313,9 @@ def _group(cases: Cases, base: System, which: Ints, runs: Runs) -> RunGroup:
         check_end(t, runs.duration)
     numbers = Numbers.none(len(which))
     if cases.parameters:
-        arrays = [rewrite_arrays(base.tables, cases.changes(k))[0] for k in which.tolist()]
-        numbers = Numbers.of(base.selection, arrays)
+        made = [rewrite_arrays(base.tables, cases.changes(k)) for k in which.tolist()]
+        numbers = Numbers.of(base.selection, [arrays for arrays, _ in made])
+        numbers = numbers.with_gains(base.selection, [parts for _, parts in made])
     runs.samples.t[which] = starts.t[:, None] + runs.times
     group = RunGroup(
         base, starts, numbers, runs.duration, lambda k: cases.of(int(which[k])).initial,

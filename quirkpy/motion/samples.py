@@ -4,7 +4,9 @@ represent commands in tables."""
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from fractions import Fraction
+from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -27,6 +29,7 @@ SIMPLEST = 10**6
 EXACT = 2**53
 
 
+@lru_cache(maxsize=1024)
 def fraction_of(x: float) -> Fraction:
     """The simplest fraction that equals a floating-point number to the bit: one tenth for 0.1."""
     near = Fraction(x).limit_denominator(SIMPLEST)
@@ -109,11 +112,14 @@ class Reading(NamedTuple):
         idle = self.found.acts and not has_part_acting(selection, self.name)
         return [(SILENT, 0, 0)] * self.size if idle or not self.found.lines else [*self.found.lines]
 
-    def give(self, row: Floats) -> Any:
-        """The value given to a controller: a number, an array, a quaternion."""
+    def giver(self) -> Callable[[Floats], Any]:
+        """What makes of its numbers the value given to a controller: a number, an array, a
+        quaternion."""
         if self.found.parts == WXYZ:
-            return quat.Quaternion(*row.tolist())
-        return row.reshape(self.found.shape).copy() if self.found.shape else row.item()
+            return lambda row: quat.Quaternion(*row.tolist())
+        if not self.found.shape:
+            return np.ndarray.item
+        return lambda row: row.reshape(self.found.shape).copy()
 
     def ask(self, at: Portion) -> Floats:
         """Values that no kernel measures, under the commands at an instant."""

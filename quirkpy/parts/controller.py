@@ -25,6 +25,8 @@ from quirkpy.parts.part import Part, checked
 
 #: Arguments of a compiled command other than fields.
 GIVEN = "t", "measured", "memory"
+#: Fields that say what a controller is, which no parameter replaces.
+WIRING = "name", "drives", "reads", "hold", "constant", "compiled"
 #: How a command is interpolated between samples.
 Hold: TypeAlias = Literal["zero", "first"]
 

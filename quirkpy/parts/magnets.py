@@ -4,7 +4,7 @@ torque m x B."""
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 
 import numpy as np
 
@@ -14,7 +14,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.checks import instance, not_negative, number, optional, positive, text, vector
 from quirkpy.parts.fields import Orbit, at_rest, each, pairs
 from quirkpy.parts.force import Element, Force
-from quirkpy.parts.part import Part, checked
+from quirkpy.parts.part import Part, checked, parts_within
 from quirkpy.parts.schedule import TimeFunction
 
 #: Magnetisation [A/m] of a neodymium magnet with 1.32 T of remanence.
@@ -65,6 +65,13 @@ class Electromagnet(_Dipole):
         if isinstance(self.moment, TimeFunction):
             return (0.0, 0.0, 0.0), self.moment
         return tuple(self.moment), None  # type: ignore[arg-type]
+
+
+def holding_power(forces: Iterable[Force]) -> float:
+    """The electrical power that all parts of some forces take to hold [W]; what two forces share is
+    counted once."""
+    parts = dict.fromkeys(part for force in forces for part in parts_within(force))
+    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
 
 
 class Dipoles(Force):

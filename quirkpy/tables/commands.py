@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping, Sequence, Set
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from quirkpy.maths.types import Floats
+from quirkpy.parts.force import Force
 from quirkpy.tables.drives import Drive, with_knots
-from quirkpy.tables.tables import Tables
+from quirkpy.tables.tables import Selection, Tables
 
 
 class Commands(NamedTuple):
@@ -38,6 +39,37 @@ def write_commands(t: Tables, commands: Sequence[Commands]) -> Tables:
         "drives": (),
     }  # fmt: skip
     return dataclasses.replace(t, **changed)
+
+
+def have_same_parts(one: Selection | None, two: Selection) -> bool:
+    """Whether the same parts are active in two selections, so that a step length of one is suitable
+    for the other; numbers that controllers of either drive may differ."""
+    if one is None:
+        return False
+    if one.tables is two.tables:
+        return bool(
+            np.array_equal(one.joints, two.joints) and np.array_equal(one.forces, two.forces)
+        )
+    joints, forces = (
+        [[getattr(some.tables, parts)[k] for k in getattr(some, parts)] for some in (one, two)]
+        for parts in ("joints", "forces")
+    )
+    driven = {(d.force, d.field) for some in (one, two) for ds in some.tables.drives for d in ds}
+    return joints[0] == joints[1] and len(forces[0]) == len(forces[1]) and all(
+        _is_same_force(mine, theirs, driven) for mine, theirs in zip(*forces, strict=True)
+    )  # fmt: skip
+
+
+def _is_same_force(one: Force, two: Force, driven: Set[tuple[str, str]]) -> bool:
+    """Whether two forces are equal but for the fields, by force and name, that are driven."""
+    names = [field.name for field in dataclasses.fields(one)]
+    return one == two or (
+        type(one) is type(two)
+        and all(
+            getattr(one, name) == getattr(two, name)
+            for name in names if (one.name, name) not in driven
+        )
+    )  # fmt: skip
 
 
 def turn_drive(t: Tables, drive: Drive, turns: Mapping[int, Floats]) -> Drive:

@@ -13,7 +13,7 @@ from quirkpy.maths.triples import Nine
 from quirkpy.maths.types import Floats, Ints, Vector
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import show
-from quirkpy.parts.controller import Controller
+from quirkpy.parts.controller import WIRING, Controller
 from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.formulas import CompiledFunction, flat
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation, stands_alone
@@ -21,7 +21,7 @@ from quirkpy.parts.part import Part, PartError
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
 from quirkpy.parts.sensor import Sensor
-from quirkpy.tables.drives import drive_forces, renew_drive
+from quirkpy.tables.drives import drive_forces, renew_drives
 from quirkpy.tables.tables import (
     ANGLE,
     BOTH_WAYS,
@@ -292,7 +292,8 @@ class _Builder:
 def rewrite(tables: Tables, parameters: Parameters) -> Tables:
     """Tables with the rows of some parts replaced."""
     arrays, parts = rewrite_arrays(tables, parameters)
-    lists = {name: list(getattr(tables, name)) for name in ("bodies", "joints", "forces")}
+    kinds = "bodies", "joints", "forces", "controllers"
+    lists = {name: list(getattr(tables, name)) for name in kinds}
     for name, k, part in parts:
         lists[name][k] = part
     changed: dict[str, Any] = {name: tuple(some) for name, some in lists.items()}
@@ -301,15 +302,10 @@ def rewrite(tables: Tables, parameters: Parameters) -> Tables:
 
 
 def _rewrite_drives(t: Tables) -> Tables:
-    """Tables after a change of the numbers of forces: the conversion of commands to knots and the
-    value before the first command are recomputed."""
-    force_of, values = {force.name: force for force in t.forces}, t.knot_value.copy()
-    made = tuple(
-        tuple(renew_drive(drive, force_of[drive.force], t.joints) for drive in some)
-        for some in t.drives
-    )
+    """Tables after a change of the numbers of forces, with the values before the first commands."""
+    made, values = renew_drives(t.drives, t.forces, t.joints), t.knot_value.copy()
     for drive in (drive for some in made for drive in some):
-        value = np.atleast_1d(force_of[drive.force].value_of(drive.field))
+        value = np.atleast_1d(t.forces[t.force_index[drive.force]].value_of(drive.field))
         for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
             values[t.knots(s)] = matrix @ value
     return dataclasses.replace(t, knot_value=values, drives=made)
@@ -330,7 +326,7 @@ def rewrite_arrays(
 
 
 def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple[str, int, Part]:
-    """Replace the rows of one joint, force or body, given by its name."""
+    """Replace the rows of one joint, force, body or controller, given by its name."""
     if name in tables.joint_index:
         k = tables.joint_index[name]
         return "joints", k, _rewrite_joint(tables, arrays, k, _change(tables.joints[k], changes))
@@ -340,20 +336,22 @@ def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple
     if name in tables.body_names:
         k = tables.body_index[name]
         return "bodies", k, _rewrite_body(arrays, k, tables.bodies[k], changes)
+    for k, controller in enumerate(tables.controllers):
+        if controller.name == name:
+            return "controllers", k, _change(controller, changes, WIRING)
     raise PartError(
-        f"parameters: there is no moving body, joint or force {name!r} in these tables."
+        f"parameters: there is no moving body, joint, force or controller {name!r} in these tables."
     )
 
 
-def _change(part: Any, changes: Any) -> Any:
+def _change(part: Any, changes: Any, fixed: tuple[str, ...] = ("name",)) -> Any:
     """The part with some fields changed; it is checked as in its construction."""
-    known = {field.name for field in dataclasses.fields(part) if field.init}
+    known = {field.name for field in dataclasses.fields(part) if field.init} - {*fixed}
     _check_changes(part, changes)
-    unknown = sorted(set(changes) - (known - {"name"}))
+    unknown = sorted(set(changes) - known)
     if unknown:
         raise part.refuse(
-            f"there is no parameter {unknown[0]!r}; its parameters are: "
-            f"{', '.join(sorted(known - {'name'}))}."
+            f"there is no parameter {unknown[0]!r}; its parameters are: {', '.join(sorted(known))}."
         )
     return dataclasses.replace(part, **changes)
 

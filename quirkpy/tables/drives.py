@@ -178,6 +178,18 @@ def _knots(
     }
 
 
+def renew_drives(
+    drives: Sequence[Sequence[Drive]], forces: Sequence[Force], joints: Sequence[BaseJoint]
+) -> tuple[tuple[Drive, ...], ...]:
+    """The drives of each controller after a change of the numbers of forces, on which the
+    conversion of commands to knots depends."""
+    force_of = {force.name: force for force in forces}
+    return tuple(
+        tuple(renew_drive(drive, force_of[drive.force], joints) for drive in some)
+        for some in drives
+    )
+
+
 def renew_drive(drive: Drive, force: Force, joints: Sequence[BaseJoint]) -> Drive:
     """A drive of a force after a change of its numbers."""
     found = find_drive(force, drive.field, drive.interpolation, joints)

@@ -15,6 +15,7 @@ from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.parts.magnets import holding_power
 from quirkpy.parts.part import PartError
 
 Chart: TypeAlias = Literal[
@@ -211,8 +212,7 @@ def energy(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
 def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The power supplied by the spacecraft, and that dissipated by dampers; for a run with switches
     also the work of each, and the energy consumed as joints and latches switch."""
-    supplied = run.power if isinstance(run, Replay) else rate(run.t, run.work)
-    lines = [Line("supplied", supplied), Line("taken by dampers", rate(run.t, run.dissipated))]
+    lines = [Line("supplied", supply(run)), Line("taken by dampers", rate(run.t, run.dissipated))]
     panels = [panel("Power", "power", "W", run.t, lines, run)]
     if isinstance(run, JoinedTrajectory) and run.changes:
         panels += changing(run)
@@ -228,6 +228,17 @@ def power(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
             )
         )
     return Sheet(tuple(panels), 1)
+
+
+def supply(run: Trajectory) -> Floats:
+    """The power of the loads, and that for holding coils, at each row [W] (k,)."""
+    if isinstance(run, Replay):
+        return run.power
+    out = rate(run.t, run.work)
+    for rows, one in each(run):
+        chosen = one.system.selection
+        out[rows] += holding_power(chosen.tables.forces[k] for k in chosen.forces)
+    return out
 
 
 def changing(run: JoinedTrajectory) -> list[Panel]:

@@ -135,6 +135,22 @@ def test_phase_and_power(run: qp.Trajectory) -> None:
     assert (taken[1:] @ dt) == pytest.approx(run.dissipated[-1], rel=1e-12)
 
 
+def test_the_power_of_coils_is_supplied_while_they_act() -> None:
+    """Two coils of 0.25 W, from a switch on; beside that the power of a load."""
+    bodies = [qp.Body.box(f"b{k}", (0.1,) * 3, 1.0, position=(0.3 * k, 0, 0)) for k in range(2)]
+    made = [qp.Electromagnet(f"c{k}", b.site("top"), 0.1, holding_power=0.25)
+            for k, b in enumerate(bodies)]  # fmt: skip
+    coils, push = qp.Dipoles(made, name="coils"), qp.Load("push", bodies[0], force=(0.1, 0, 0))
+    system = qp.Multibody(*bodies, push, candidates=[coils])
+    run = system.simulate(2.0, switches=[qp.Switch(1.0, forces=("push", "coils"))], step=0.1)
+    watts, later = curves.supply(run), np.arange(len(run.t)) > 11
+    speed = 0.5 * (run["b0"].velocity[1:, 0] + run["b0"].velocity[:-1, 0])
+    np.testing.assert_allclose(watts[1:11], 0.1 * speed[:10], atol=1e-9)
+    np.testing.assert_allclose(watts[later], 0.5 + 0.1 * speed[-later.sum() :], atol=1e-4)
+    power = sheet_of(run, ["power"]).panels[0]
+    assert lines(power)["supplied"].max() * unit(power) == pytest.approx(watts.max(), rel=1e-2)
+
+
 def test_impulses_are_those_of_the_run() -> None:
     """A wing that is caught: bars at the time of the catch, of the hinge and of its latch."""
     hub = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, fixed=True)

@@ -18,7 +18,7 @@ from tests.random_systems import random_system
 HUB = qp.Body.box("hub", size=(0.1, 0.1, 0.1), mass=1.0, fixed=True)
 ARM = qp.Body.box("arm", size=(0.1, 0.1, 0.1), mass=1.0, position=(0.1, 0, 0))
 FIN = qp.Body.box("fin", size=(0.1, 0.1, 0.1), mass=1.0, position=(0.2, 0, 0))
-CALLS = {"evaluate": engine.EVALUATE, "advance": driver.ADVANCE}
+CALLS = {"evaluate": engine.EVALUATE, "advance": driver.ADVANCE, "sampled": driver.ADVANCE_SAMPLED}
 
 
 def two_cubes() -> qp.Multibody:

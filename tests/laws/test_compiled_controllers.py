@@ -90,6 +90,52 @@ def test_many_runs_have_the_bits_of_each(options: dict[str, Any]) -> None:
     assert heavier.final[1] == heavier[1].final != heavier.final[0]
 
 
+class Turn(qp.Controller):
+    """A PD of a hinge about half a radian."""
+
+    stiffness: float
+    damping: float
+
+    @staticmethod
+    def command(t, measured, memory, stiffness, damping):  # type: ignore[no-untyped-def]
+        return (-stiffness * (measured[0] - 0.5) - damping * measured[1],)
+
+
+def turned(stiffness: float, damping: float, **options: Any) -> qp.Multibody:
+    """An arm on a floating bus, turned by a motor."""
+    bus, arm, hinge, _, motor = craft(3)[0]
+    given = {"period": 0.1, "reads": ["hinge.angle", "hinge.rate"], "drives": ["motor.torque"]}
+    pd = Turn("pd", stiffness, damping, compiled=True, **(given | options))
+    return qp.Multibody(bus, arm, hinge, motor, pd)
+
+
+def test_gains_are_parameters() -> None:
+    """Of many runs, of which each has the bits of a system made with them, and from a switch on;
+    runs that differ in more than gains are flown one by one."""
+    gains = [0.1, 0.7, 2.0]
+    runs = turned(0.3, 0.4).simulate_many(
+        parameters={"pd.stiffness": gains, "pd.damping": [2.0 * k for k in gains]}, duration=2.0
+    )
+    for k, gain in enumerate(gains):
+        alone = turned(gain, 2.0 * gain).simulate(2.0)
+        assert runs.final[k].q.tobytes() == alone.final.q.tobytes()
+        same_bits(runs[k], alone)
+    slower = turned(0.3, 0.4).simulate_many(parameters={"pd.period": [0.1, 0.25]}, duration=2.0)
+    for k, period in enumerate((0.1, 0.25)):
+        alone = turned(0.3, 0.4, period=period).simulate(2.0)
+        assert slower.final[k].q.tobytes() == alone.final.q.tobytes()
+    off = qp.Switch(1.0, parameters={"pd": {"stiffness": 0.0, "damping": 0.0}})
+    told = turned(0.3, 0.4).simulate(2.0, switches=[off])["pd"].command["motor.torque"]
+    assert told[9] != 0.0
+    assert not told[10:].any()
+    for change, said in (
+        ({"reads": ["hinge.angle"]}, "no parameter 'reads'"),
+        ({"gain": 1.0}, "no"),
+    ):
+        with pytest.raises(qp.PartError, match=f"Turn 'pd': there is {said}"):
+            turned(0.3, 0.4).simulate(2.0, switches=[qp.Switch(1.0, parameters={"pd": change})])
+
+
 def test_no_python_is_asked_on_the_way(monkeypatch: pytest.MonkeyPatch) -> None:
     """That of the controller in Python once for each sample, and for nothing else."""
     asked = list[float]()

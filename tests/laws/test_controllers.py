@@ -108,6 +108,29 @@ def test_a_run_goes_on_with_the_same_bits(seed: int, options: Any) -> None:
         np.testing.assert_array_equal(whole["pd"].command[name], np.concatenate(values))
 
 
+@seeds(9, 3, attack=200)
+@pytest.mark.parametrize("method", ["radau", "dop853"])
+def test_runs_from_files_go_on_and_fly_again_with_the_same_bits(
+    seed: int, method: Any, tmp_path: Path
+) -> None:
+    """Against stops, with whatever rows are kept, and at any time between samples."""
+    options: dict[str, Any] = [{}, {"delay": 0.25}, {"delay": 0.03}][seed % 3]
+    rng, (parts, pd) = np.random.default_rng(seed), craft(seed, **options)
+    hinge: Any = parts[2]
+    stop = qp.JointStop("stop", hinge, lower=-0.02, upper=0.3, restitution=rng.uniform(0, 0.7))
+    stiffness, damping = 10 ** rng.uniform(-1, 2), 10 ** rng.uniform(-2, 0.5)
+    spring = qp.HingeSpring("soft", hinge, stiffness=stiffness, damping=damping, rest_angle=0.5)
+    made, duration = qp.Multibody(*parts, stop, spring, pd), float(rng.uniform(0.5, 2.0))
+    given: Any = {"method": method, "keep": (4, "all", "ends")[seed % 3]}
+    run = made.simulate(duration, **given)
+    run.save(tmp_path / "run.npz")
+    again = qp.Trajectory.load(tmp_path / "run.npz")
+    one, two = (made.simulate(duration, state=some.final, **given) for some in (run, again))
+    same_bits(one, two)
+    for flown in (run, again, one):
+        same_bits(flown, flown.system.simulate(duration, **given))
+
+
 def test_a_switch_leaves_the_samples_alone() -> None:
     """A joint that locks between two samples: those after go on in their rhythm, from what was
     remembered."""

@@ -118,3 +118,20 @@ def test_charts_show_it_where_there_is_some() -> None:
     for run, shown in ((thrown_run, True), (system.simulate(0.1, progress=False), False)):
         (panel,) = curves.energy(run).panels
         assert ("taken by joints" in [line.name for line in panel.lines]) is shown
+
+
+def test_a_start_is_not_drawn_onto_joints_out_of_reach() -> None:
+    """As a switch refuses it, in words that name the way out; a lock as it stands holds it."""
+    bus = qp.Body.box("bus", (1.0, 1.0, 1.0), 50.0)
+    arm = qp.Body.box("arm", (1.0, 0.1, 0.1), 3.0, position=(1.0, 0.0, 0.0))
+    hinge = qp.Revolute("hinge", bus, arm, at=(0.5, 0.0, 0.0), axis=(0.0, 0.0, 1.0))
+    spring = qp.HingeSpring("spring", hinge, stiffness=1.0, rest_angle=1.0)
+    locks = qp.Fixed("lock", bus, arm), qp.Fixed("here", bus, arm, here=True)
+    system = qp.Multibody(bus, arm, hinge, spring, candidates=locks)
+    moving = system.at(system.simulate(1.0).final)
+    for joints in (["lock"], ["hinge", "lock"]):
+        with pytest.raises(qp.PartError, match=r"'lock'.* apart .*Fixed\(\.\.\., here=True\)"):
+            moving.choosing(joints, ["spring"]).simulate(1.0)
+    held = moving.choosing(["here"], []).simulate(1.0)
+    assert held.lost[-1] > 0.1
+    assert held.final["hinge"].angle == pytest.approx(moving.initial["hinge"].angle, abs=1e-6)

@@ -337,7 +337,7 @@ def test_python_within_steps_is_refused() -> None:
         ({"states": 3}, "states is 3, but must be a list"),
         ({"parameters": {"stiffness": [1.0]}}, "'stiffness' names no number of a part"),
         ({"parameters": {"spring.size": [1.0]}}, "there is no parameter 'size'"),
-        ({"parameters": {"rope.size": [1.0]}}, "no moving body, joint or force 'rope'"),
+        ({"parameters": {"rope.size": [1.0]}}, "no moving body, joint, force or controller 'rope'"),
         ({"parameters": {"spring.stiffness": [1.0, -1.0]}}, "stiffness"),
         ({"selections": ["hinge"]}, "selection 0 is 'hinge', but must be two lists of names"),
         ({"selections": [("hinge", ["spring"])]}, "selection 0 is .* must be two lists of names"),

@@ -18,7 +18,7 @@ from quirkpy.motion.capture import Catch, clearances, hold_at_latches
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import JointStop
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import parts_within
+from quirkpy.parts.magnets import holding_power
 from quirkpy.rest.equilibrium import Equilibrium, certify
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.system.multibody import Multibody
@@ -175,12 +175,5 @@ def resting(
 
 def holding(study: Scope, choice: Choice) -> float:
     """The power [W] for holding a potential, as given by its forces."""
-    return float(
-        study.remember(("power", choice.potential), lambda: _power(study, choice.potential))
-    )
-
-
-def _power(study: Scope, potential: str) -> float:
-    """The total power of all parts of a potential; what two forces share is counted once."""
-    parts = dict.fromkeys(parts_within(study.potentials[potential]))
-    return float(sum(getattr(part, "holding_power", 0.0) or 0.0 for part in parts))
+    held = study.potentials[choice.potential]
+    return float(study.remember(("power", choice.potential), lambda: holding_power(held)))

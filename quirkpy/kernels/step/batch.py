@@ -68,8 +68,9 @@ BATCH_NOTE = 1 + NOTE_WIDTH
 # one stretch of it; whether its angles are given, and not to be found from the pose.
 AT, LAST, UNDER_WAY, ROW, WAITING, KEPT, SAMPLED, PATIENCE, MOST, STRETCH, ANGLES_GIVEN = range(11)
 DESK_WIDTH = 11
-# The arrays of a model whose numbers may differ from run to run, by their number in RunTable.where.
-PLACES, ROW_NUMBERS, ELEMENT_NUMBERS, KNOTS, BODIES, STOP_NUMBERS = range(6)
+# The arrays whose numbers may differ from run to run, by their number in RunTable.where: those of a
+# model, and the numbers of compiled controllers.
+PLACES, ROW_NUMBERS, ELEMENT_NUMBERS, KNOTS, BODIES, STOP_NUMBERS, GAINS = range(7)
 #: What moves slower than this [m/s or rad/s], in N or beside its whole, is at rest; and how far a
 #: pose beside it is [m or rad].
 AT_REST, PROBE_OFFSET = 1e-12, 1e-3
@@ -124,8 +125,8 @@ def write(given: Floats, to: Floats) -> None:
 
 
 @inner
-def put_numbers(k: int, batch: RunTable, model: Model) -> None:
-    """Write the numbers of run k into the model."""
+def put_numbers(k: int, batch: RunTable, model: Model, board: Board) -> None:
+    """Write the numbers of run k into the model, and those of its controllers."""
     for m in range(batch.where.shape[0]):
         which, row, column = batch.where[m, 0], batch.where[m, 1], batch.where[m, 2]
         value = batch.numbers[k, m]
@@ -139,8 +140,10 @@ def put_numbers(k: int, batch: RunTable, model: Model) -> None:
             model.schedules.knots[row, column] = value
         elif which == BODIES:
             model.bodies[row, column] = value
-        else:
+        elif which == STOP_NUMBERS:
             model.stops.numbers[row, column] = value
+        else:
+            board.own[column] = value
 
 
 @inner
@@ -165,7 +168,7 @@ def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -
     """Set the given start of run k."""
     run, conditions = worker.run, worker.conditions
     begin_anew(worker)
-    put_numbers(k, batch, model)
+    put_numbers(k, batch, model, worker.board)
     write(batch.clock[k], run.clock)
     write(batch.lines[k], run.lines[BEGIN])
     write(batch.near[k], conditions.near)

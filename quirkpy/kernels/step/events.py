@@ -14,6 +14,7 @@ from quirkpy.kernels.base.vectors import get3, norm
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
+    ASKED_UNTIL,
     BEGIN,
     EVALUATIONS,
     FARTHEST,
@@ -113,7 +114,8 @@ def value_within(
     if k == NEARNESS:
         return nearness(True, run, scratch)
     watch_functions(run.states[WITHIN], run.out, model, conditions, scratch, watch)
-    watched_stops(t, run.states[WITHIN], model, conditions, scratch, watch, run.out)
+    asked = min(t, run.clock[ASKED_UNTIL])
+    watched_stops(asked, run.states[WITHIN], model, conditions, scratch, watch, run.out)
     return watch.values[k, TRIAL]
 
 
@@ -277,19 +279,28 @@ def rounding_of(k: int, run: Run, watch: Watch) -> float:
 
 
 @inner
+def least_inside(k: int, run: Run, watch: Watch) -> float:
+    """The value of watched function k below which it has fallen for sure since the beginning of the
+    step, where it is zero but for rounding: a stop that has just been left may still lie a little
+    beyond its bound."""
+    beyond = min(watch.values[k, GAP], 0.0) if watch.what[k, KIND] == STOP else 0.0
+    return beyond - rounding_of(k, run, watch)
+
+
+@inner
 def past_rounding(
     b: float, k: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     table: Table, watch: Watch,
 ) -> tuple[float, float]:  # fmt: skip
-    """A fraction of the step, at most b, at which function k, zero at the beginning, exceeds its
-    rounding error, and its value there.
+    """A fraction of the step, at most b, at which function k, zero at the beginning, differs from
+    that by more than rounding, and its value there.
 
     Its rate at the beginning does not decide the sign: for a motion from rest it is rounding
     itself."""
-    rounding = rounding_of(k, run, watch)
+    least, most = least_inside(k, run, watch), rounding_of(k, run, watch)
     a = min(b, TOGETHER / run.clock[STEP])
     fa = value_within(a, k, run, model, conditions, scratch, table, watch)
-    while abs(fa) <= rounding and a < b:
+    while least <= fa <= most and a < b:
         a = min(b, 4.0 * a)
         fa = value_within(a, k, run, model, conditions, scratch, table, watch)
     return a, fa
@@ -322,6 +333,10 @@ def locate(
         a = 0.0
         if abs(fa) == JUST_CROSSED:  # its value is rounding: asked again a little later
             a, fa = past_rounding(0.5 * b, k, run, model, conditions, scratch, table, watch)
+            inside = least_inside(k, run, watch) <= min(fa, fb) and fa <= 0.0
+            if inside and watch.what[k, KIND] == STOP:
+                values[k, NOW] = JUST_CROSSED  # it is still about to leave
+                continue
         if fa * fb > 0.0 or (fa == 0.0 and watch.what[k, KIND] == STOP):
             values[k, ROOT] = a
         elif fb == 0.0:

@@ -9,7 +9,7 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
-from quirkpy.kernels.step.events import JUST_CROSSED
+from quirkpy.kernels.step.events import JUST_CROSSED, TOGETHER
 from quirkpy.kernels.step.ledger import (
     POSES,
     UNCHANGED,
@@ -21,6 +21,7 @@ from quirkpy.kernels.step.pressing import SLIGHT, hold_what_presses
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, displace
 from quirkpy.kernels.step.steps import (
     ANSWER,
+    ASKED_UNTIL,
     BEGIN,
     CHARGE,
     CONSERVING,
@@ -153,7 +154,8 @@ def settle_end(
     run.clock[WEAK_ROW] = scratch.report[WHICH]
     run.clock[POTENTIAL] = potential_of(scratch)
     watch_functions(run.states[END], run.out, model, conditions, scratch, watch)
-    watched_stops(t, run.states[END], model, conditions, scratch, watch, run.out)
+    asked = min(t, run.clock[ASKED_UNTIL])
+    watched_stops(asked, run.states[END], model, conditions, scratch, watch, run.out)
     keep(watch, NOW)
 
 
@@ -223,14 +225,26 @@ def most_pressed(
     return which
 
 
+@inner
+def is_just_left(k: int, first: float, model: Model, watch: Watch) -> bool:
+    """Whether watched function k is that of a stop which was being left at the beginning of the
+    step, and is reached again at its first event."""
+    values = watch.values
+    if watch.what[k, KIND] != STOP or values[k, ROOT] != first:
+        return False
+    least = -SLIGHT * model.stops.numbers[watch.what[k, ONE], SETTLE]
+    return abs(values[k, VALUE]) == JUST_CROSSED and values[k, GAP + 1] >= least
+
+
 @shared
 def resolve_stops(
     t: float, first: float, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
     watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
     """Reactions of the stops that have been reached, or are no longer pressed, at the END of the
-    step. counts[ANSWER]: the number of a stop that contradicts a drive, at the velocities
-    before."""
+    step. counts[ANSWER]: the number of a stop that contradicts a drive, at the velocities before.
+
+    After a flight too brief to be told from none there is no other: it would be briefer still."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
     stand(y, model, scratch)
     last = -1
@@ -254,7 +268,8 @@ def resolve_stops(
                 values[k, NOW] = JUST_CROSSED
                 continue
             last = s
-            bounce = stops.numbers[s, RESTITUTION]
+            brief = is_just_left(k, first, model, watch) and t - run.clock[T] <= 2.0 * TOGETHER
+            bounce = 0.0 if brief else stops.numbers[s, RESTITUTION]
             conditions.stops[s, BOUNCE] = (
                 bounce if -bounce * rate > stops.numbers[s, SETTLE] else 0.0
             )

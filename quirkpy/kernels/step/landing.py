@@ -11,7 +11,7 @@ from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.step.charges import charge_motion, charge_way
 from quirkpy.kernels.step.events import JUST_CROSSED, NEVER, TOGETHER, crosses
-from quirkpy.kernels.step.impacts import AGAIN, CROSSED, Rows, note, settle_end
+from quirkpy.kernels.step.impacts import AGAIN, CROSSED, Rows, is_just_left, note, settle_end
 from quirkpy.kernels.step.ledger import hold_momentum
 from quirkpy.kernels.step.methods import EXTRA, Table
 from quirkpy.kernels.step.projection import project
@@ -47,6 +47,8 @@ from quirkpy.kernels.tree.evaluation import Model, Scratch
 LEAST_DIGITS = 16.0
 #: Where an event lies before this fraction of a step of a loop, a shorter one is taken.
 CUT_SHORT = 0.1
+#: By this factor a step is shorter where the polynomial of the one before has been too coarse.
+SHARPER = 0.1
 #: Beyond this fraction of an implicit step its polynomial is as good as its end.
 NEARLY = 0.99
 
@@ -63,6 +65,18 @@ def is_cut_short(first: float, run: Run, model: Model, scratch: Scratch, table: 
         return False
     loops = scratch.rows.shape[0] > model.stops.what.shape[0]
     return loops and first < CUT_SHORT and first * clock[STEP] > 2.0 * TOGETHER
+
+
+@inner
+def is_blurred(first: float, run: Run, model: Model, table: Table, watch: Watch) -> bool:
+    """Whether a stop that has just been left is reached again so early in an implicit step that its
+    polynomial, which begins with a slope of its own, cannot tell."""
+    clock = run.clock
+    early = first * clock[STEP] <= 2.0 * TOGETHER < 0.5 * clock[STEP]
+    again = False
+    for k in range(watch.values.shape[0]):
+        again = again or is_just_left(k, first, model, watch)
+    return again and early and table.counts[EXTRA] < 0 and clock[FIXED] == 0.0
 
 
 @inner
@@ -89,6 +103,9 @@ def land(
     if first < 1.0:
         if is_cut_short(first, run, model, scratch, table):
             refuse_landing(1.001 * first, run)
+            return t
+        if is_blurred(first, run, model, table, watch):
+            refuse_landing(SHARPER, run)
             return t
         interpolate(first, run, table)
         copy(run.lines, WITHIN, END)

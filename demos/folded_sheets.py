@@ -6,12 +6,18 @@ pose where ways to move meet.  Nothing is tuned for that: energy, momenta and cl
 kept through every flat pose.
 
     quirkpy simulate demos/folded_sheets.py --report run.html
+    python demos/folded_sheets.py                   what some keep
+    python demos/folded_sheets.py out               pages and films of a map that opens in two
+                                                    stages, of a Miura pattern that is caught
+                                                    short of flat, and of a wrapped sheet
 """
 
 from __future__ import annotations
 
+import sys
 import time
 from collections.abc import Callable
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
@@ -34,6 +40,22 @@ LARGE: dict[str, Callable[[], Fold]] = {
     "Scheel 6, 2": lambda: qp.origami.scheel(6, 2, side=2.0, fold=1.4, **SPRINGS),
 }
 SECONDS = 20.0
+LATCHED: PanelOptions = {**SPRINGS, "latch": 0.0, "contact": True}
+SHORT = 0.1  # of flat, where the Miura pattern is caught [rad]
+
+
+def caught_short() -> Fold:
+    """A Miura pattern that a single latch catches before it is flat: it has but one freedom."""
+    fold = qp.origami.miura(4, 4, side=2.0, fold=3.0, **SPRINGS)
+    crease = next(hinge for hinge in fold.hinges if hinge.name == "y 0,0")
+    return fold._replace(system=fold.system.with_(qp.Latch("latch", crease, at=SHORT)))
+
+
+SHOWN: dict[str, tuple[Callable[[], Fold], float]] = {
+    "map": (lambda: qp.origami.map_fold(3, 3, side=2.0, fold=np.pi, **LATCHED), 10.0),
+    "miura": (caught_short, 5.0),
+    "scheel": (lambda: qp.origami.scheel(6, 2, side=2.0, fold=1.4, **SPRINGS), 3.4),
+}
 
 fold = SHEETS["map 3 x 3"]()
 system = fold.system
@@ -93,5 +115,16 @@ def main(large: bool = False) -> dict[str, Row]:
     return rows
 
 
+def show(folder: str) -> None:
+    """Write a page and a film of each sheet that is shown."""
+    there = Path(folder)
+    there.mkdir(parents=True, exist_ok=True)
+    for name, (make, seconds) in SHOWN.items():
+        run = make().system.simulate(seconds, progress=False)
+        run.report(there / f"{name}.html")
+        run.movie(there / f"{name}.gif", fps=8.0, trace=False, forces=False)
+        print(f"{there / name}.html and .gif: {len(run.t) - 1} steps, {run.energy[-1]:.0e} J left")
+
+
 if __name__ == "__main__":
-    main()
+    main() if len(sys.argv) < 2 else show(sys.argv[1])

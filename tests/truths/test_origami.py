@@ -76,6 +76,39 @@ def test_a_corner_of_four_creases_folds_by_its_closed_form(seed: int) -> None:
     assert two == pytest.approx(p * one, abs=1e-7 * abs(one).max())
 
 
+@seeds(10, 4)
+def test_a_corner_that_does_not_fold_flat(seed: int) -> None:
+    """Any four sectors: by the law of cosines on the sphere, the angle d between creases 1 and 3
+    follows from the fold between a and b, and from that between those of the other two sectors:
+    cos d = cos a cos b - sin a sin b cos(fold)."""
+    rng = np.random.default_rng(seed)
+    a, b, c = rng.uniform(1.0, 2.0, 3)
+    e = 2.0 * math.pi - a - b - c
+    low, high = max(abs(a - b), abs(c - e)), min(a + b, c + e)
+    assert low < high
+    d = low + (high - low) * float(rng.uniform(0.3, 0.9))
+    third = np.array([math.cos(d), math.sin(d), 0.0])
+
+    def crease(near: float, far: float, side: float) -> np.ndarray:
+        """The direction at given angles from creases 1 and 3, on one side of their plane."""
+        x = math.cos(near)
+        y = (math.cos(far) - x * third[0]) / third[1]
+        return np.array([x, y, side * math.sqrt(1.0 - x * x - y * y)])
+
+    rim = [np.array([1.0, 0.0, 0.0]), crease(a, b, 1.0), third, crease(e, c, -1.0)]
+    faces = [(0, k + 1, (k + 1) % 4 + 1) for k in range(4)]
+    fold = qp.origami.from_creases([np.zeros(3), *rim], faces, stiffness=0.05)
+    assert fold.system.mobility().degrees_of_freedom == 7
+    run = flown(fold, 0.8)
+    sides = [
+        math.cos(s) * math.cos(t) - math.sin(s) * math.sin(t) * np.cos(run[f"0-{k}"].angle)
+        for s, t, k in ((a, b, 2), (c, e, 4))
+    ]
+    assert sides[0][0] == pytest.approx(math.cos(d), abs=1e-12)
+    assert sides[0] == pytest.approx(sides[1], abs=1e-9)
+    assert np.ptp(sides[0]) > 1e-4
+
+
 def test_a_corner_of_six_creases_moves() -> None:
     """An umbrella of six triangles, given folded, has three ways to move beside the whole."""
     turns = np.arange(6) * math.pi / 3.0 + [0.0, 0.2, -0.1, 0.1, 0.0, -0.2]

@@ -24,6 +24,7 @@ from quirkpy.kernels.step.integrator import START_TOLERANCE
 from quirkpy.kernels.step.projection import project
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.mechanics.state import State
 from quirkpy.parts.part import PartError
@@ -92,6 +93,11 @@ class Clusters:
     def merged_layout(self) -> Layout:
         """The layout in which each cluster is one body."""
         return self.layout if self.merger is None else Layout(self.merger.selection)
+
+    def rigid(self, who: str) -> Clusters:
+        """Itself, or an error where any body bends; who: what takes rigid bodies alone."""
+        refuse_bending(self.selection.tables, who)
+        return self
 
     def lend(self) -> AbstractContextManager[Engine]:
         """An engine of all separate bodies, for the duration of a block."""

@@ -296,14 +296,17 @@ def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
             f"the state at t = {at.t:g} s has numbers that are too large for its joints; the "
             f"largest is {float(abs(at.r).max(initial=0.0)):.3g} m: give smaller ones."
         )
-    mass = at.selection.tables.body_mass
-    uneven = len(J) and not bending.bends(at)
-    if uneven and mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf):
+    if len(J) and not bending.bends(at) and is_uneven(at.selection.tables.body_mass):
         return _of_uneven(at, J, A, row_cut)
     norms = row_norms(A)
     U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
     rank = _rank(sigma, row_cut)
     return Decomposition(U, sigma, Vt, rank, norms, float(sigma[rank - 1]) if rank else 1.0)
+
+
+def is_uneven(mass: Floats) -> bool:
+    """Whether masses [kg] are far apart."""
+    return bool(mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf))
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:

@@ -47,7 +47,7 @@ from quirkpy.tables.tables import CALLBACK, RELATION_ROW, Selection, Tables
 
 class Found(NamedTuple):
     """Multipliers (k, m + ns), their loads on the bodies of their rows (k, m + ns, 4, 6), residuals
-    of the rows of joints (k, m), whether the multipliers are unique (k,)."""
+    of the rows of joints (k, m), whether the multipliers are sure (k,)."""
 
     multipliers: Floats
     wrenches: Floats
@@ -59,8 +59,8 @@ class Holders:
     """Loads of joints and stops of a selection at rows of a run: t [s] (k,), states (k, nb + 1,
     STATE_WIDTH), angles [rad] (k, nc), which stops hold (k, ns) and their labels.
 
-    All rows are evaluated in one compiled pass; rows of the run with redundant joints, and systems
-    with joints or forces in Python, state by state."""
+    All rows are evaluated in one compiled pass; state by state where it is not sure which joints
+    are redundant, as with masses that are far apart, and with joints or forces in Python."""
 
     def __init__(
         self, selection: Selection, t: Floats, states: Floats, angles: Floats, held: Bools,
@@ -112,14 +112,16 @@ class Holders:
         rows = self.packed.rows
         bodies = rows.what[self.selection.rows, ROW_BODY1 : ROW_BODY4 + 1].copy()
         bodies[bodies < 0] = self.ground
-        return Holding(self.selection.rows, rows, bodies, self.stops, self.stop_bodies)
+        even = not equation.is_uneven(self.tables.body_mass)
+        return Holding(self.selection.rows, rows, bodies, self.stops, self.stop_bodies, even)
 
     def _room(self, n: int) -> Workspace:
         nb = self.ground
         return Workspace(
             ground_frames(nb), zero_vectors(nb + 1), np.zeros(len(self.selection.elements)),
             np.zeros(2), np.zeros((n, ROW_WIDTH)), np.zeros((n, ENDS), dtype=np.int64),
-            np.zeros((n, ENDS, WRENCH)), np.zeros((n, n)), np.zeros((2, n)), zero_vectors(nb + 1),
+            np.zeros((n, ENDS, WRENCH)), np.zeros((n, n)), np.zeros((n, n)),
+            np.zeros((4, n)), np.zeros(n, dtype=np.int64), zero_vectors(nb + 1),
         )  # fmt: skip
 
     # --- joints -----------------------------------------------------------------------------------

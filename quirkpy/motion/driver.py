@@ -94,6 +94,8 @@ class Driver:
             clock, self.counts, lines, rows, states.groups, zero_vectors(states.bodies),
             np.zeros(2), np.zeros(2), np.zeros((0, 2)),
         )  # fmt: skip
+        if clusters.selection.unproven:
+            clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}

@@ -107,8 +107,7 @@ class Trajectory:
     def load(path: str | os.PathLike[str], modules: Iterable[str] = ()) -> Trajectory:
         """The run that `save` wrote, bit for bit: ``qp.Trajectory.load("run.npz")``.
 
-        modules: names of the modules whose own parts the system may use, as for `from_json`.
-        """
+        modules: names of the modules whose own parts the system may use, as for `from_json`."""
         return doors.npz.load(path, modules)
 
     # --- pictures ---------------------------------------------------------------------------------
@@ -121,12 +120,9 @@ class Trajectory:
         return doors.charts.draw(doors.curves.sheet_of(self, what, of))
 
     def picture(
-        self,
-        path: str | os.PathLike[str] | None = None,
-        *,
-        eye: Sequence[float] = (0.45, -0.75, 0.8),
-        ghosts: int = 4,
-    ) -> Drawing:
+        self, path: str | os.PathLike[str] | None = None, *,
+        eye: Sequence[float] = (0.45, -0.75, 0.8), ghosts: int = 4,
+    ) -> Drawing:  # fmt: skip
         """A picture of the motion in space: the last pose, earlier ones as ghosts, and the paths of
         all mass centres."""
         return doors.poses.of_run(self, eye, ghosts).save_to(path)
@@ -525,6 +521,9 @@ class Trajectory:
         doors.window.show(
             lambda: doors.film.film_of(self, faster, forces), browser, port, patience, keep_open
         )
+
+    def __str__(self) -> str:
+        return doors.listings.of_run(self).text()
 
     def _repr_html_(self) -> str:
         return doors.notebook.of_run(self)

@@ -31,6 +31,7 @@ from quirkpy.kernels.users.modal import modal_models, second_moments, states_of,
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.checks import numbers
 from quirkpy.parts.modal import CROSS, ModalModel
 from quirkpy.parts.part import PartError
@@ -345,11 +346,14 @@ def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     return out
 
 
-def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats]:
-    """Amounts and rates of the modes of body b (..., n), from tails (..., tail); none where no
-    body has any, or the bodies are not known."""
+def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats, Floats | None]:
+    """Amounts and rates of the modes of body b (..., n), from tails (..., tail), and the
+    deflection of the tip of a beam (..., 3) [m]; none where no body has any, or the bodies are not
+    known."""
     if s is None or not s.tables.once(states_of).tail:
-        return NO_TAIL, NO_TAIL
+        return NO_TAIL, NO_TAIL, None
     layout = s.tables.once(states_of)
     q, u = layout.coordinates, layout.speeds
-    return tails[..., q[b] : q[b + 1]], tails[..., u[b] : u[b + 1]]
+    amounts, body = tails[..., q[b] : q[b + 1]], s.tables.bodies[b]
+    tip = body.deflection(amounts) if isinstance(body, Beam) else None
+    return amounts, tails[..., u[b] : u[b + 1]], tip

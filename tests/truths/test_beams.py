@@ -11,9 +11,11 @@ import pytest
 from numpy import cos, cosh, sin, sinh
 from scipy.optimize import brentq
 
+import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.parts.beam import Beam
 from quirkpy.parts.part import PartError
+from quirkpy.tables.compile import rewrite
 from tests.bending import spinning_modes
 
 LENGTH, EI, LINE = 1.7, 3.0, 2.0
@@ -239,5 +241,8 @@ def test_what_no_beam_can_be_is_refused() -> None:
             a_beam(**changes)
     with pytest.raises(PartError, match=r"share is 1.2, but must be a share of the length"):
         a_beam().at(1.2)
+    tables = qp.Multibody(a_beam()).tables
+    with pytest.raises(PartError, match="'mass' cannot change with a selection; only mass and"):
+        rewrite(tables, {"boom": {"mass": 3.0}})
     with pytest.raises(PartError, match="start and end"):
         dataclasses.replace(a_beam(), end=(0.0, 0.0, 0.0))

@@ -157,6 +157,19 @@ def test_without_stiffening_a_spinning_cantilever_grows_soft_and_falls_over() ->
             assert (lowest > 0.0) == (stable or stiffening)
 
 
+def test_a_spinning_beam_is_as_much_longer_as_simo_and_vu_quoc_say() -> None:
+    """5.1432e-4 m, and, from EA u'' = -m spin^2 (x + u), tan(k L) / k - L."""
+    beam = a_beam(
+        end=(10.0, 0.0, 0.0), EA=2.8e7, EI=1.4e4, mass_per_length=1.2, modes=(4, 0, 0, 0),
+        shapes="polynomials",
+    )  # fmt: skip
+    found = spinning_modes(beam, np.array([0.0, 0.0, 6.0]), beam.at(0.0).at)
+    longer = beam.deflection(np.linalg.solve(found.stiffness, found.load))[0]
+    k = 6.0 * np.sqrt(1.2 / 2.8e7)
+    assert longer == pytest.approx(5.1432e-4, abs=5e-9)
+    assert longer == pytest.approx(np.tan(10.0 * k) / k - 10.0, rel=1e-9)
+
+
 # --- frames ---------------------------------------------------------------------------------------
 def test_a_beam_clamped_at_its_end_is_the_reverse_of_one_clamped_at_its_start() -> None:
     there = a_beam(tip_masses=(0.1, 0.7), modes=9)

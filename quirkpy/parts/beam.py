@@ -27,7 +27,14 @@ from quirkpy.parts.checks import (
     whole,
     word,
 )
-from quirkpy.parts.modal import MassPoints, ModalModel, PointModes
+from quirkpy.parts.modal import (
+    MassPoints,
+    ModalModel,
+    PointModes,
+    check_ratios,
+    damping_matrix,
+    damping_ratios,
+)
 from quirkpy.parts.part import check_argument, checked
 from quirkpy.parts.shapes import Cylinder, Shape
 
@@ -64,11 +71,6 @@ def _counts(value: Any) -> int | tuple[int, int, int, int]:
     if not 0 < total <= MOST_MODES:
         raise ValueError(f"is {show(value)}, but must be 1 to {MOST_MODES} modes together")
     return given[0] if len(given) == 1 else given
-
-
-def _ratios(value: Any) -> Any:
-    """Shares of critical damping: one for all modes, or one for each."""
-    return not_negative(value) if np.ndim(value) == 0 else tuple(map(not_negative, value))
 
 
 def _share_of(value: Any) -> float:
@@ -118,7 +120,7 @@ class Beam(Body):
     GJ: float = checked(positive, kw_only=True)
     mass_per_length: float = checked(positive, kw_only=True)
     modes: Any = checked(_counts, default=6, kw_only=True)
-    damping: Any = checked(_ratios, default=0.005, kw_only=True)
+    damping: Any = checked(damping_ratios, default=0.005, kw_only=True)
     stiffening: bool = checked(flag, default=True, kw_only=True)
     clamped: Support = checked(word(Support), default="start", kw_only=True)
     shapes: Shaping = checked(word(Shaping), default="modes", kw_only=True)
@@ -132,7 +134,8 @@ class Beam(Body):
         if self.y is not None and norm(cross(unit(self.y), self._along)) < SAME_DIRECTION:
             raise self.refuse("y lies along the beam; give a direction across it.")
         self._place()
-        self._check_damping()
+        n = self.modes if isinstance(self.modes, int) else sum(self.modes)
+        check_ratios(self, self.damping, n)
         super().validate()
 
     def _place(self) -> None:
@@ -167,14 +170,6 @@ class Beam(Body):
                 "mass centre; leave radius out, or fix bodies to its ends."
             )
         return None if self.radius is None else Cylinder(self.radius, self.length)
-
-    def _check_damping(self) -> None:
-        n = self.modes if isinstance(self.modes, int) else sum(self.modes)
-        if isinstance(self.damping, tuple) and len(self.damping) != n:
-            raise self.refuse(
-                f"damping has {len(self.damping)} numbers, but there are {n} modes; give one for "
-                "all, or one for each."
-            )
 
     @property
     def length(self) -> float:
@@ -213,11 +208,6 @@ class Beam(Body):
             ways, self.length, self.clamped, self.modes, self.shapes == "modes", self.stiffening
         )
 
-    @property
-    def frequencies(self) -> Floats:
-        """Of the modes, while what the shapes leave still is held (n,) [rad/s]."""
-        return self.field.frequencies
-
     @cached_property
     def mass_points(self) -> MassPoints:
         """Points of a Gauss rule over the beam, with its masses, such that integrals of products of
@@ -240,10 +230,8 @@ class Beam(Body):
     @cached_property
     def modal(self) -> ModalModel:
         """Modes and their integrals over the mass."""
-        omega = self.frequencies
-        return self.mass_points.modal_model(
-            np.diag(omega**2), np.diag(2.0 * np.asarray(self.damping) * omega)
-        )
+        omega = self.field.frequencies
+        return self.mass_points.modal_model(np.diag(omega**2), damping_matrix(self.damping, omega))
 
     def modes_at(self, point: Vector) -> PointModes:
         """How a point and axes there follow the modes; point: in body axes [m], from the mass

@@ -139,8 +139,8 @@ def beam_field(
 ) -> BeamField:  # fmt: skip
     """The field of a beam [m] that stretches along x, bends along y and along z, and twists.
 
-    counts: how many modes of each of these four ways, or the number of the lowest of the last
-    three. exact: true modes, not polynomials of lowest degree. stiffening: whether points draw near
+    counts: how many modes of each of these four ways, or how many of the lowest of the last three;
+    exact: true modes, against polynomials of lowest degree; stiffening: whether points draw near
     when they move across the beam."""
     each = (0, counts, counts, counts) if isinstance(counts, int) else counts
     found = [

@@ -15,8 +15,8 @@ import numpy as np
 
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import how_many, show
-from quirkpy.parts.part import PartError
+from quirkpy.parts.checks import how_many, not_negative, show
+from quirkpy.parts.part import Part, PartError
 
 #: Relative rounding up to which matrices count as symmetric and shapes as normalised [1].
 SHAPE_ROUNDING = 1e-9
@@ -76,6 +76,11 @@ class ModalModel(FrozenRecord):
     def count(self) -> int:
         """The number of modes."""
         return len(self.stiffness)
+
+    @property
+    def frequencies(self) -> Floats:
+        """Of the modes, while what the shapes leave still is held (n,) [rad/s]."""
+        return np.asarray(np.sqrt(np.maximum(np.linalg.eigvalsh(self.stiffness), 0.0)))
 
     @property
     def inertia_change(self) -> Floats:
@@ -165,10 +170,15 @@ class MassPoints(FrozenRecord):
             return matrix
         return matrix + np.einsum("kab,ika,jkb->ij", self.moments, self.rotations, self.rotations)
 
-    def modal_model(self, stiffness: Floats, damping: Floats) -> ModalModel:
+    def modal_model(
+        self, stiffness: Floats, damping: Floats, within: float = SHAPE_ROUNDING
+    ) -> ModalModel:
         """The modal model of these points, exactly, with stiffness (n, n) [1/s2] and damping
-        (n, n) [1/s] of the shapes, which must be mass-normalised."""
-        self._check_shapes()
+        (n, n) [1/s] of the shapes, which must be mass-normalised.
+
+        within: how far they may be from it, and the mass centre from the origin relative to the
+        size of the body, where these points only resemble one [1]."""
+        self._check_shapes(within)
         m, p, phi = self.masses, self.points, self.displacements
         turned = np.einsum("acd,ikd->aikc", CROSS, phi)
         second = np.einsum("k,aikc,bjkc->abij", m, turned, turned, optimize=True)
@@ -193,20 +203,40 @@ class MassPoints(FrozenRecord):
             return np.zeros((len(self.displacements), 3))
         return np.asarray(np.einsum("kab,ikb->ia", self.moments, self.rotations))
 
-    def _check_shapes(self) -> None:
+    def _check_shapes(self, within: float) -> None:
         n, matrix = len(self.displacements), self.mass_matrix
         wrong = abs(matrix - np.eye(n)).max(initial=0.0)
-        if wrong > SHAPE_ROUNDING:
+        if wrong > within:
             raise PartError(
                 f"MassPoints: the integrals of phi_i . phi_j differ by {wrong:.3g} from 1 and 0; "
                 "scale and combine the shapes until they are mass-normalised."
             )
         size = abs(self.points).max(initial=0.0)
-        if (far := math.hypot(*self.centre)) > SHAPE_ROUNDING * size:
+        if (far := math.hypot(*self.centre)) > within * size:
             raise PartError(
                 f"MassPoints: the mass centre lies {far:.3g} m from the origin; subtract it from "
                 "the points."
             )
+
+
+# --- damping, and masses at nodes -----------------------------------------------------------------
+def damping_ratios(value: Any) -> Any:
+    """A check: shares of critical damping, one for all modes, or one for each."""
+    return not_negative(value) if np.ndim(value) == 0 else tuple(map(not_negative, value))
+
+
+def damping_matrix(ratios: Any, frequencies: Floats) -> Floats:
+    """Modal damping (n, n) [1/s] by shares of critical damping."""
+    return np.diag(2.0 * np.asarray(ratios) * frequencies)
+
+
+def check_ratios(part: Part, ratios: Any, n: int) -> None:
+    """Refuse shares of critical damping for another number of modes."""
+    if isinstance(ratios, tuple) and len(ratios) != n:
+        raise part.refuse(
+            f"damping has {how_many(len(ratios), 'number')}, but there are {how_many(n, 'mode')}; "
+            "give one for all, or one for each."
+        )
 
 
 # --- checks ---------------------------------------------------------------------------------------

@@ -373,6 +373,10 @@ def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) ->
             f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} "
             "can."
         )
+    if body.modal is not None:
+        raise body.refuse(
+            "it bends, and its mass and inertia belong to its modes; write another body."
+        )
     new: Body = dataclasses.replace(body, **changes)
     arrays["body_mass"][row], arrays["body_inertia"][row] = new.mass, new.inertia_matrix
     return new

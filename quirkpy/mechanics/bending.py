@@ -130,6 +130,19 @@ def mass_matrix(at: Instant) -> Floats:
     return out
 
 
+def mass_factor(at: Instant) -> Floats:
+    """L with M = L L'."""
+    try:
+        return np.asarray(np.linalg.cholesky(mass_matrix(at)))
+    except np.linalg.LinAlgError:
+        names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
+        raise PartError(
+            f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
+            "to second order: bend less, take fewer modes, or modes that move where joints let "
+            "the body turn."
+        ) from None
+
+
 def bias_of(x: Bent, inertia: Floats) -> tuple[Floats, Floats, Floats]:
     """What stands beside M times the accelerations: force in N, torque in body axes, and on
     modes."""

@@ -190,6 +190,15 @@ def stations(at: Instant) -> Iterator[tuple[int, Station]]:
         yield len(at.r) + s, _station(x, line, modes.numbers)
 
 
+def loads_on_bodies(at: Instant, wrenches: Floats) -> Floats:
+    """Forces and couples about mass centres in N (nb, 6), those at stations carried to the bodies
+    that they are on."""
+    out = wrenches[: len(at.r)].copy()
+    for row, station in stations(at):
+        out[station.body] += station.with_body.T @ wrenches[row]
+    return np.asarray(out)
+
+
 def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     n, first = len(x.q), line[STATION_NUMBERS]
     point, phi, psi = np.split(numbers[first : first + 3 + 6 * n], [3, 3 + 3 * n])

@@ -79,6 +79,15 @@ def test_without_foreshortening_a_beam_spun_up_falls_over() -> None:
     assert abs(run["boom"].tip[:, 1]).max() > 8.0
 
 
+def test_a_load_at_the_tip_pulls_on_the_beam() -> None:
+    _, boom = hinged(6.0, SIMO)
+    push = qp.Load("push", boom, force=(0.0, 3.0, 1.0), at=boom.end)
+    system = qp.Multibody(boom, push)
+    (pull,) = system.pulls()["boom"]
+    assert pull.force == pytest.approx((0.0, 3.0, 1.0))
+    assert pull.torque == pytest.approx((0.0, -5.0, 15.0))
+
+
 def test_a_driven_beam_keeps_its_ledger() -> None:
     system, _ = hinged(6.0, SIMO, modes=(0, 3, 2, 1), damping=0.01, EI=(1.4e4, 2e4))
     run = system.simulate(3.0, rtol=1e-9, atol=1e-11, progress=False)

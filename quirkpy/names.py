@@ -39,6 +39,7 @@ from quirkpy.motion.course import Stop
 from quirkpy.motion.runs import Runs
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.actuators import ReactionWheel, Thruster
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.bushing import Bushing
 from quirkpy.parts.controller import Controller
@@ -90,6 +91,7 @@ from quirkpy.parts.joints import (
 from quirkpy.parts.latch import Latch
 from quirkpy.parts.law import CompiledForce
 from quirkpy.parts.magnets import Dipoles, Electromagnet, Magnet, PlanetField
+from quirkpy.parts.modal_body import ModalBody
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
@@ -120,6 +122,7 @@ __all__ = [
     "GROUND",
     "QUARTER_TURNS",
     "AtRest",
+    "Beam",
     "Body",
     "BodyState",
     "Box",
@@ -185,6 +188,7 @@ __all__ = [
     "Matrices",
     "Mesh",
     "Mobility",
+    "ModalBody",
     "Mode",
     "MotionView",
     "Motor",

@@ -85,10 +85,12 @@ def energy_of_model(
 
 
 class SpinningModes(NamedTuple):
-    """Stiffness and gyroscopic matrices (n, n) of a body whose frame moves steadily."""
+    """Stiffness and gyroscopic matrices (n, n) of a body whose frame moves steadily, and the load
+    on its modes while it is undeformed (n,)."""
 
     stiffness: Floats
     gyroscopic: Floats
+    load: Floats
 
     @property
     def frequencies(self) -> Floats:
@@ -102,7 +104,7 @@ class SpinningModes(NamedTuple):
 
 def spinning_modes(body: Body, spin: Floats, still: Floats) -> SpinningModes:
     """Of a body that spins steadily [rad/s] about one of its points (body axes [m]), linearised
-    about the undeformed shape, which must be at rest relative to it."""
+    about the undeformed shape."""
     assert body.mass is not None
     assert body.modal is not None
     mass, inertia, model = body.mass, body.inertia_matrix, body.modal
@@ -119,4 +121,6 @@ def spinning_modes(body: Body, spin: Floats, still: Floats) -> SpinningModes:
     first = np.array([energy(e) - energy(none) for e in unit])
     both = np.array([[energy(d + e) - energy(none) for d in unit] for e in unit])
     coupling = np.array([momenta(e) - momenta(none) for e in unit])
-    return SpinningModes(model.stiffness + both - first[:, None] - first, coupling.T - coupling)
+    load = np.array([0.5 * (energy(-e) - energy(e)) for e in unit])
+    stiffness = model.stiffness + both - first[:, None] - first
+    return SpinningModes(stiffness, coupling.T - coupling, load)

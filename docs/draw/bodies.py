@@ -9,6 +9,7 @@ from draw.card import (
     FREE,
     INK,
     LOAD,
+    ONE,
     PALE,
     STEPS,
     TWO,
@@ -32,6 +33,31 @@ def body(on: Card) -> None:
     on.frame((94, 61), length=22, turned=20)
     on.text((102, 46), "m, I")
     on.text((16, 12), "N")
+
+
+def beam(on: Card) -> None:
+    """A slender beam clamped at one end, straight and bent, with its length and a site on it."""
+    on.fill((20, 30), (28, 30), (28, 90), (20, 90), colour=ONE)
+    on.line((28, 60), (140, 60), colour=PALE, dashed=True)
+    bent = [(28 + 112 * k / 16, 60 + 26 * (k / 16) ** 2 * (3 - k / 16) / 2) for k in range(17)]
+    on.line(*bent, colour=FREE, width=3.0)
+    on.disc(bent[-1], 2.2)
+    on.text((136, 98), "at(1)")
+    on.measure((28, 40), (140, 40), "EI, GJ, EA", -8)
+
+
+def modal_body(on: Card) -> None:
+    """A panel of nodes, and a shape in which they move."""
+    on.line((24, 30), (102, 30), (122, 74), (44, 74), (24, 30), colour=PALE, dashed=True)
+    columns = [(24 + 26 * i, 30 + 4 * i**2) for i in range(4)]
+    rows = [[(x + 10 * j, y + 22 * j) for x, y in columns] for j in range(3)]
+    for row in rows:
+        on.line(*row, colour=FREE)
+    for start, *_, end in zip(*rows, strict=True):
+        on.line(start, end, colour=FREE)
+    for spot in rows[0] + rows[2]:
+        on.disc(spot, 1.4)
+    on.text((36, 92), "shapes", side="left", size=6.2)
 
 
 def site(on: Card) -> None:

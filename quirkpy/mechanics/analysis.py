@@ -282,7 +282,8 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
     out: dict[str, list[Pull]] = {name: [] for name in tables.body_names}
     for k in chosen.forces:
         alone = dataclasses.replace(at, selection=tables.select(joints, [tables.force_names[k]]))
-        for name, wrench in zip(tables.body_names, alone.loads.wrench, strict=True):
+        wrenches = bending.loads_on_bodies(at, alone.loads.wrench)
+        for name, wrench in zip(tables.body_names, wrenches, strict=True):
             if wrench.any():
                 out[name].append(Pull(tables.force_names[k], linear_of(wrench), angular_of(wrench)))
     return {name: tuple(found) for name, found in out.items()}

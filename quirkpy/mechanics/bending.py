@@ -31,6 +31,7 @@ from quirkpy.kernels.users.modal import modal_models, second_moments, states_of,
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.checks import numbers
 from quirkpy.parts.modal import CROSS, ModalModel
 from quirkpy.parts.part import PartError
@@ -129,6 +130,19 @@ def mass_matrix(at: Instant) -> Floats:
     return out
 
 
+def mass_factor(at: Instant) -> Floats:
+    """L with M = L L'."""
+    try:
+        return np.asarray(np.linalg.cholesky(mass_matrix(at)))
+    except np.linalg.LinAlgError:
+        names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
+        raise PartError(
+            f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
+            "to second order: bend less, take fewer modes, or modes that move where joints let "
+            "the body turn."
+        ) from None
+
+
 def bias_of(x: Bent, inertia: Floats) -> tuple[Floats, Floats, Floats]:
     """What stands beside M times the accelerations: force in N, torque in body axes, and on
     modes."""
@@ -174,6 +188,15 @@ def stations(at: Instant) -> Iterator[tuple[int, Station]]:
     for s, line in enumerate(modes.stations):
         x = known[int(modes.what[line[STATION_MODES], BENT])]
         yield len(at.r) + s, _station(x, line, modes.numbers)
+
+
+def loads_on_bodies(at: Instant, wrenches: Floats) -> Floats:
+    """Forces and couples about mass centres in N (nb, 6), those at stations carried to the bodies
+    that they are on."""
+    out = wrenches[: len(at.r)].copy()
+    for row, station in stations(at):
+        out[station.body] += station.with_body.T @ wrenches[row]
+    return np.asarray(out)
 
 
 def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
@@ -345,11 +368,14 @@ def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     return out
 
 
-def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats]:
-    """Amounts and rates of the modes of body b (..., n), from tails (..., tail); none where no
-    body has any, or the bodies are not known."""
+def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats, Floats | None]:
+    """Amounts and rates of the modes of body b (..., n), from tails (..., tail), and the
+    deflection of the tip of a beam (..., 3) [m]; none where no body has any, or the bodies are not
+    known."""
     if s is None or not s.tables.once(states_of).tail:
-        return NO_TAIL, NO_TAIL
+        return NO_TAIL, NO_TAIL, None
     layout = s.tables.once(states_of)
     q, u = layout.coordinates, layout.speeds
-    return tails[..., q[b] : q[b + 1]], tails[..., u[b] : u[b + 1]]
+    amounts, body = tails[..., q[b] : q[b + 1]], s.tables.bodies[b]
+    tip = body.deflection(amounts) if isinstance(body, Beam) else None
+    return amounts, tails[..., u[b] : u[b + 1]], tip

@@ -257,7 +257,7 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
     """x M^(-1/2) of rows over all speeds (..., n), with M^(-1/2) = L^-T, M = L L', where bodies
     bend."""
     if bending.bends(at):
-        factor = np.linalg.cholesky(bending.mass_matrix(at))
+        factor = bending.mass_factor(at)
         return np.asarray(np.linalg.solve(factor, vectors.T).T)
     _, back = mass_roots(at)
     if vectors.ndim == 1:
@@ -268,7 +268,7 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
 def from_root(at: Instant, weighted: Floats) -> Floats:
     """Rates of all speeds from M^(1/2) times these (n,)."""
     if bending.bends(at):
-        factor = np.linalg.cholesky(bending.mass_matrix(at))
+        factor = bending.mass_factor(at)
         return np.asarray(np.linalg.solve(factor.T, weighted))
     _, back = mass_roots(at)
     return flat(np.einsum("nij,nj->ni", back, by_body(weighted)))

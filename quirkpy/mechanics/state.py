@@ -59,7 +59,7 @@ MOVING = ("r", "q", "v", "omega")
 
 class BodyState(NamedTuple):
     """position [m] and velocity [m/s] of the mass centre (undeformed) in N, orientation body to N,
-    angular velocity in body axes; amounts of its modes and their rates, none of a rigid body."""
+    angular velocity, and displacement of the tip of a beam [m], in body axes; amounts of modes."""
 
     position: Floats
     orientation: Any
@@ -67,6 +67,7 @@ class BodyState(NamedTuple):
     angular_velocity: Floats
     modes: Floats = NO_TAIL
     mode_rates: Floats = NO_TAIL
+    tip: Floats | None = None
 
 
 class JointState(NamedTuple):
@@ -274,8 +275,7 @@ class State(FrozenRecord):
 
     # --- reading ----------------------------------------------------------------------------------
     def __getitem__(self, name: str) -> Any:
-        """`BodyState` of a body, `JointState` of an active joint or candidate, or `SensorState` of
-        a sensor."""
+        """`BodyState` of a body, `JointState` of a joint, `SensorState` of a sensor."""
         if name in self.bodies:
             k = self.bodies.index(name)
             motion = self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k]

@@ -246,6 +246,13 @@ class Beam(Body):
             shortening = shortening + _arm_shortening(rotation, arm)
         return PointModes(place, displacement, rotation, shortening)
 
+    def deflection(self, amounts: Floats, share: float = 1.0) -> Floats:
+        """Displacement of the line at a share of its length, in body axes (..., 3) [m], by amounts
+        of the modes (..., n)."""
+        modes = self.modes_at(self.at(share).at)
+        drawn = np.einsum("...i,kij,...j->...k", amounts, modes.shortening, amounts)
+        return np.asarray(amounts @ modes.displacement - 0.5 * drawn)
+
     def at(self, share: float) -> Site:
         """The site on the beam's line at a share of its length, 0 at its start and 1 at its end,
         with the axes of the beam; it follows the bending."""

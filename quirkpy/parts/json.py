@@ -20,6 +20,7 @@ import numpy as np
 from quirkpy.maths import quat
 from quirkpy.parts import (
     actuators,
+    beam,
     body,
     bushing,
     couplings,
@@ -30,6 +31,7 @@ from quirkpy.parts import (
     joints,
     latch,
     magnets,
+    modal_body,
     pinning,
     plasticity,
     primitives,
@@ -61,11 +63,12 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
     return {c.__name__: c for c in own if c not in bases and not c.__name__.startswith("_")}
 
 
-#: Every class that a document may name without modules chosen by the reader.
+#: Every class that a document may name without modules chosen by the reader.  From bodies those
+#: that bend derive, but there are rigid ones too.
 PART_TYPES = final_classes(
-    body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
-    pinning, strings, plasticity, schedule, sensor, event, switch, primitives,
-)  # fmt: skip
+    shapes, beam, modal_body, joints, couplings, forces, latch, joint_laws, actuators, bushing,
+    fields, magnets, pinning, strings, plasticity, schedule, sensor, event, switch, primitives,
+) | final_classes(body)  # fmt: skip
 
 #: Largest number of characters of a document, and largest depth of nested values: some hundred
 #: times those of any real one.

@@ -365,11 +365,11 @@ def _check_changes(part: Part, changes: Any) -> None:
 
 def _rewrite_body(arrays: dict[str, Any], row: int, body: Body, changes: Any) -> Body:
     _check_changes(body, changes)
-    unknown = sorted(set(changes) - set(BODY_PARAMETERS))
+    unknown = sorted(set(changes) - set(() if body.modal else BODY_PARAMETERS))
     if unknown:
         raise body.refuse(
             f"{unknown[0]!r} cannot change with a selection; only {' and '.join(BODY_PARAMETERS)} "
-            "can."
+            "of a rigid body can."
         )
     new: Body = dataclasses.replace(body, **changes)
     arrays["body_mass"][row], arrays["body_inertia"][row] = new.mass, new.inertia_matrix

@@ -9,7 +9,7 @@ from __future__ import annotations
 import numpy as np
 
 import quirkpy as qp
-from quirkpy.parts.forces import OnCoordinate
+from quirkpy.parts.forces import BetweenPoints, OnCoordinate
 
 #: Two bodies with nothing special about them: full inertia, turned, off the origin.
 HUB = qp.Body(
@@ -203,6 +203,30 @@ OTHERS: tuple[qp.Part, ...] = (
     *CHARGES,
     SWINGING,
     *SUPERCONDUCTORS,
+    qp.Beam(
+        "boom",
+        start=(0.1, 0.2, 0.3),
+        end=(0.5, -0.4, 0.9),
+        EA=1e4,
+        EI=(2.0, 3.0),
+        GJ=1.5,
+        mass_per_length=0.4,
+        modes=(1, 2, 1, 1),
+        damping=0.01,
+        clamped="free",
+        y=(0.0, 1.0, 2.0),
+        tip_masses=(0.1, 0.1),
+        velocity=(0.1, 0.2, 0.3),
+    ),
+    qp.ModalBody(
+        "panel",
+        mass=4.0,
+        inertia=(8.0, 8.0, 8.0),
+        frequencies=(3.0,),
+        damping=0.02,
+        nodes=((1, 1, 1), (1, -1, -1), (-1, 1, -1), (-1, -1, 1)),
+        shapes=[[(0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 5)]],
+    ),
     qp.Switch(1.5, joints=("hinge",), forces=(), parameters={"spring": {"stiffness": 2.0}}),
     qp.Box((0.1, 0.2, 0.3)),
     qp.Sphere(0.4),
@@ -232,6 +256,7 @@ BASES = (
     qp.Joint,
     qp.GeneralJoint,
     qp.Force,
+    BetweenPoints,
     OnCoordinate,
     qp.CompiledForce,
     qp.Primitive,

@@ -55,6 +55,8 @@ def test_another_value_makes_another_part(part: qp.Part) -> None:
         "size": (9, 9, 9),
     }
     fields = {field.name for field in dataclasses.fields(part) if field.init}
+    if isinstance(part, qp.ModalBody):
+        fields -= {"mass"}  # its moments belong to it
     for name in fields & changes.keys():
         assert dataclasses.replace(part, **{name: changes[name]}) != part
 

@@ -250,3 +250,12 @@ def test_a_stop_that_is_hit_rings_the_modes() -> None:
     assert any(event.name == "stop reached" for event in run.events)
     E = energies(system, run)
     assert abs(E - E[0]).max() < 1e-6 * abs(run.potential).max()
+
+
+def test_too_much_bending_is_refused_in_a_sentence() -> None:
+    """Where the mass matrix to second order is none any more."""
+    system = qp.Multibody(Cloud("cloud", seed=5))
+    with pytest.raises(qp.PartError, match="mass matrix of 'cloud' is not positive"):
+        system.acceleration(
+            system.initial.replace({"cloud": {"modes": (90.0, -80.0, 70.0)}}), evaluator="dense"
+        )

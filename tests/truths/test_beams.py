@@ -11,9 +11,11 @@ import pytest
 from numpy import cos, cosh, sin, sinh
 from scipy.optimize import brentq
 
+import quirkpy as qp
 from quirkpy.maths.types import Floats
 from quirkpy.parts.beam import Beam
 from quirkpy.parts.part import PartError
+from quirkpy.tables.compile import rewrite
 from tests.bending import spinning_modes
 
 LENGTH, EI, LINE = 1.7, 3.0, 2.0
@@ -155,6 +157,19 @@ def test_without_stiffening_a_spinning_cantilever_grows_soft_and_falls_over() ->
             assert (lowest > 0.0) == (stable or stiffening)
 
 
+def test_a_spinning_beam_is_as_much_longer_as_simo_and_vu_quoc_say() -> None:
+    """5.1432e-4 m, and, from EA u'' = -m spin^2 (x + u), tan(k L) / k - L."""
+    beam = a_beam(
+        end=(10.0, 0.0, 0.0), EA=2.8e7, EI=1.4e4, mass_per_length=1.2, modes=(4, 0, 0, 0),
+        shapes="polynomials",
+    )  # fmt: skip
+    found = spinning_modes(beam, np.array([0.0, 0.0, 6.0]), beam.at(0.0).at)
+    longer = beam.deflection(np.linalg.solve(found.stiffness, found.load))[0]
+    k = 6.0 * np.sqrt(1.2 / 2.8e7)
+    assert longer == pytest.approx(5.1432e-4, abs=5e-9)
+    assert longer == pytest.approx(np.tan(10.0 * k) / k - 10.0, rel=1e-9)
+
+
 # --- frames ---------------------------------------------------------------------------------------
 def test_a_beam_clamped_at_its_end_is_the_reverse_of_one_clamped_at_its_start() -> None:
     there = a_beam(tip_masses=(0.1, 0.7), modes=9)
@@ -239,5 +254,8 @@ def test_what_no_beam_can_be_is_refused() -> None:
             a_beam(**changes)
     with pytest.raises(PartError, match=r"share is 1.2, but must be a share of the length"):
         a_beam().at(1.2)
+    tables = qp.Multibody(a_beam()).tables
+    with pytest.raises(PartError, match="'mass' cannot change with a selection; only mass and"):
+        rewrite(tables, {"boom": {"mass": 3.0}})
     with pytest.raises(PartError, match="start and end"):
         dataclasses.replace(a_beam(), end=(0.0, 0.0, 0.0))

@@ -40,11 +40,10 @@ def hinged(speed: float, given: dict[str, float], **changes: Any) -> tuple[qp.Mu
     return qp.Multibody(hub, boom, hinge, root, qp.Prescribed("drive", hinge, motion)), boom
 
 
-def peak(run: qp.Trajectory, boom: Beam) -> tuple[float, float]:
+def peak(run: qp.Trajectory) -> tuple[float, float]:
     """Largest deflection of the tip behind the turning axes [m], and its time [s]."""
-    tip = boom.modes_at(boom.at(1.0).at)
     times = np.arange(6.6, 6.95, 0.0025)
-    behind = -np.array([run.at(t)["boom"].modes @ tip.displacement[:, 1] for t in times])
+    behind = -np.array([run.at(t)["boom"].tip[1] for t in times])
     k = int(np.argmax(behind))
     curve = np.polyfit(times[k - 9 : k + 10] - times[k], behind[k - 9 : k + 10], 2)
     return float(np.polyval(curve, -curve[1] / curve[0] / 2)), float(
@@ -61,11 +60,11 @@ def test_a_beam_spun_up_lags_as_published(
     """To the published digits, and ever closer to one value with more modes."""
     found = []
     for count in (2, 4, 6):
-        system, boom = hinged(speed, given, modes=(0, count, 0, 0))
-        found.append(peak(system.simulate(7.0, rtol=1e-7, atol=1e-10, progress=False), boom))
+        system, _ = hinged(speed, given, modes=(0, count, 0, 0))
+        found.append(peak(system.simulate(7.0, rtol=1e-7, atol=1e-10, progress=False)))
     assert found[-1] == (pytest.approx(lag, abs=6e-4), pytest.approx(at, abs=6e-3))
-    best = hinged(speed, given, modes=(0, 4, 0, 0), shapes="polynomials")
-    exact, _ = peak(best[0].simulate(7.0, rtol=1e-7, atol=1e-10, progress=False), best[1])
+    best, _ = hinged(speed, given, modes=(0, 4, 0, 0), shapes="polynomials")
+    exact, _ = peak(best.simulate(7.0, rtol=1e-7, atol=1e-10, progress=False))
     errors = abs(np.array([value for value, _ in found]) / exact - 1.0)
     assert errors[1] < 0.2 * errors[0]
     assert errors[2] < 0.2 * errors[1] < 5e-5
@@ -77,8 +76,16 @@ def test_without_foreshortening_a_beam_spun_up_falls_over() -> None:
     system, boom = hinged(4.0, KANE, stiffening=False)
     assert boom.modal.frequencies[0] < 4.0
     run = system.simulate(15.0, rtol=1e-7, atol=1e-10, progress=False)
-    tip = boom.modes_at(boom.at(1.0).at)
-    assert abs(run["boom"].modes @ tip.displacement[:, 1]).max() > 8.0
+    assert abs(run["boom"].tip[:, 1]).max() > 8.0
+
+
+def test_a_load_at_the_tip_pulls_on_the_beam() -> None:
+    _, boom = hinged(6.0, SIMO)
+    push = qp.Load("push", boom, force=(0.0, 3.0, 1.0), at=boom.end)
+    system = qp.Multibody(boom, push)
+    (pull,) = system.pulls()["boom"]
+    assert pull.force == pytest.approx((0.0, 3.0, 1.0))
+    assert pull.torque == pytest.approx((0.0, -5.0, 15.0))
 
 
 def test_a_driven_beam_keeps_its_ledger() -> None:

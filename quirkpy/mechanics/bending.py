@@ -346,8 +346,10 @@ def unbent(t: Tables) -> Floats:
 
 def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection | None) -> Floats:
     """A tail of these bodies of other tables, for all bodies of these: zeros for new ones."""
-    if bodies == t.body_names or old is None or not unbent(t).size:
+    if bodies == t.body_names:
         return further
+    if old is None or not unbent(t).size:
+        return unbent(t)
     mine, wanted = old.tables.once(states_of), t.once(states_of)
     out = unbent(t).copy()
     for b, name in enumerate(t.body_names):

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import functools
 from collections.abc import Sequence
 
 import numpy as np
@@ -36,8 +37,18 @@ OF_COORDINATES, OF_SPEEDS = 0, 1
 
 def states_of(t: Tables) -> StateLayout:
     """Where the numbers of states of these bodies stand, those of modes in the tail."""
-    counts = [0 if model is None else model.count for model in modal_models(t)]
+    models = modal_models(t)
+    if not any(models):
+        return rigid_states(t.n_bodies)
+    counts = [0 if model is None else model.count for model in models]
     return StateLayout.of(counts, counts)
+
+
+@functools.cache
+def rigid_states(bodies: int) -> StateLayout:
+    """The layout of the states of a number of rigid bodies; shared, so it must not be written
+    to."""
+    return StateLayout.rigid(bodies)
 
 
 def modal_models(t: Tables) -> tuple[ModalModel | None, ...]:
@@ -49,10 +60,9 @@ def stations_of(body: Ints, points: Floats, t: Tables) -> tuple[Ints, Floats, Mo
     """Sites as the kernels take them, from the row of the body of each (n,) and its point in the
     axes of that (n, 3): the row of each (a station, on a body that bends), its point there, and
     the modes with these stations."""
-    models = modal_models(t)
-    if not any(models):
+    if not t.once(states_of).tail:
         return body.copy(), points, RIGID
-    packing = _Packing(t.n_bodies, states_of(t))
+    models, packing = modal_models(t), _Packing(t.n_bodies, states_of(t))
     rows, inside = body.copy(), points.copy()
     for b, model in enumerate(models):
         if model is not None:

@@ -54,6 +54,11 @@ if TYPE_CHECKING:
 
 #: The exit code of shells for programs ended by Ctrl-C.
 INTERRUPTED = 130
+#: Methods of Python with which sentences begin; who types commands need not know them.
+METHODS = frozenset((
+    "check", "explore", "load", "movie", "name", "picture", "plan", "replay", "report",
+    "robustness", "save", "settle", "simulate", "table", "warm",
+))  # fmt: skip
 
 
 class Words(argparse.ArgumentParser):
@@ -179,7 +184,7 @@ def print_answer(asked: argparse.Namespace, text: str) -> int:
 
 def report_failure(asked: argparse.Namespace, sentence: str) -> int:
     """Print the reason of a failure on one line; returns the exit code."""
-    line = " ".join(sentence.split()).removeprefix(f"{asked.name}: ")
+    line = without_method(" ".join(sentence.split()))
     with contextlib.suppress(OSError):  # no one is left to read it
         if sys.stderr is not None:
             print(f"{f'quirkpy {asked.name}'.strip()}: {line}", file=sys.stderr)
@@ -188,12 +193,18 @@ def report_failure(asked: argparse.Namespace, sentence: str) -> int:
     return 1
 
 
+def without_method(sentence: str) -> str:
+    """A sentence without the method that says it, for which the name of the command stands."""
+    who, colon, rest = sentence.partition(": ")
+    return rest if colon and who in METHODS else sentence
+
+
 def print_warning(
     asked: argparse.Namespace, otherwise: Callable[..., None], message: Warning | str, *rest: Any
 ) -> None:
     """Print a warning of this package on one line; those of others unchanged."""
     if isinstance(message, PartWarning):
-        print(f"quirkpy {asked.name}: {message}", file=sys.stderr)
+        print(f"quirkpy {asked.name}: {without_method(str(message))}", file=sys.stderr)
     else:
         otherwise(message, *rest)
 
@@ -335,9 +346,10 @@ def plan(asked: argparse.Namespace) -> Answer:
         found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     except KeyError as error:
         raise PartError(str(error.args[0])) from None
+    text = "\n".join(map(str, found))
     if asked.out or asked.report:
-        _keep_run(graph.replay(found[0]), asked)
-    return Answer("\n".join(map(str, found)), [way.record() for way in found])
+        text += f"\n{_keep_run(graph.replay(found[0]), asked)}"
+    return Answer(text, [way.record() for way in found])
 
 
 def simulate(asked: argparse.Namespace) -> Answer:
@@ -370,30 +382,34 @@ def _check_outputs(asked: argparse.Namespace, who: str) -> None:
         page.check(asked.report)
 
 
-def _keep_run(run: Trajectory, asked: argparse.Namespace) -> None:
-    """Write a run if requested."""
+def _keep_run(run: Trajectory, asked: argparse.Namespace) -> str:
+    """Write a run if requested; returns a sentence that says where it is."""
     if asked.out is not None:
         run.save(asked.out)
     if asked.report is not None:
         run.report(asked.report)
+    written = [repr(str(path)) for path in (asked.out, asked.report) if path is not None]
+    return f"The flight is in {' and '.join(written)}." if written else ""
 
 
 def _simulate(system: Multibody, asked: argparse.Namespace) -> Answer:
     """Simulate a system, and write and show the run if requested."""
     from quirkpy.motion.course import Stop
+    from quirkpy.views.listings import joules
 
     run = system.simulate(asked.duration)
     if run.stop is Stop.INTERRUPTED:
         raise KeyboardInterrupt(f" at t = {run.t[-1]:.6g} s of {asked.duration:.6g} s")
-    _keep_run(run, asked)
+    where = _keep_run(run, asked)
     energy = [system.energy(state) for state in (run.at(float(run.t[0])), run.final)]
     data = {
         "t": float(run.t[-1]), "stop": str(run.stop), "states": len(run.t),
         "evaluations": run.counts.evaluations, "energy": [float(energy[0]), float(energy[-1])],
         "dissipated": float(run.dissipated[-1]),
     }  # fmt: skip
-    words = f"{run!r}\nenergy {energy[0]:.6g} J at the start, {energy[-1]:.6g} J at the end"
-    return Answer(words, data)
+    begun, ended = (joules(system, at.kinetic, at.potential) for at in energy)
+    words = f"{run!r}\nenergy {begun} at the start, {ended} at the end"
+    return Answer(f"{words}\n{where}".rstrip(), data)
 
 
 def check(asked: argparse.Namespace) -> Answer:

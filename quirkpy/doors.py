@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from quirkpy.views import graph_picture as graph_picture
     from quirkpy.views import graphs as graphs
     from quirkpy.views import landscape as landscape
+    from quirkpy.views import listings as listings
     from quirkpy.views import movie as movie
     from quirkpy.views import notebook as notebook
     from quirkpy.views import poses as poses
@@ -44,6 +45,7 @@ ROOMS = {
             "graph_picture",
             "graphs",
             "landscape",
+            "listings",
             "movie",
             "notebook",
             "poses",

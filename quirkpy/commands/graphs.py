@@ -66,7 +66,8 @@ def table(asked: argparse.Namespace) -> Answer:
         {"node": node, "next": target, "potential": choice.potential, "joints": dict(choice.joints)}
         for node, choice, target in found.rows
     ]
-    return Answer(str(found), {"goal": found.goal, "rows": rows})
+    where = "" if asked.out is None else f"\nThe table is in {str(asked.out)!r}."
+    return Answer(f"{found}{where}", {"goal": found.goal, "rows": rows})
 
 
 # --- robustness -----------------------------------------------------------------------------------

@@ -222,13 +222,13 @@ class Driver:
         ended.
 
         No steps are taken if the start must be examined first: at rest, or in a loop where branches
-        may meet."""
+        may meet; bodies that bend choose theirs."""
         e = self.engine
         looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
-        closing = looking and len(e.scratch.rows) > 0
+        closing = looking and len(e.scratch.rows) > 0 and not self.tail.size
         if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why

@@ -27,6 +27,7 @@ from quirkpy.rest.newton import IDLE_PULL, NO_PULL, polish, rests, size_of, unkn
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.verdicts import Around, Judgement, judge, motions
 from quirkpy.rest.vicinity import Vicinity
+from quirkpy.rest.wording import words_of
 
 #: Bodies move in phase where no imaginary part of a scaled mode shape exceeds this [1].
 REAL_SHAPE = 1e-9
@@ -61,13 +62,19 @@ class Mode(NamedTuple):
     """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency
     |s| [rad/s] and the share of critical damping; velocities of all bodies along it, in N and body
     axes, the fastest of length 1 [m/s or rad/s] (n, 6), complex where bodies do not move in phase;
-    which bodies move, and how."""
+    which bodies move, and how; state: that around which it is a motion."""
 
     eigenvalue: complex
     frequency: float
     damping: float
     shape: Floats
     moving: tuple[str, ...]
+    state: State | None = None
+
+    @property
+    def words(self) -> str:
+        """Which joints or bodies move, about or along which axis of N, and which against others."""
+        return words_of(self.shape, self.state) if self.state else ", ".join(self.moving)
 
     @property
     def period(self) -> float:
@@ -81,7 +88,7 @@ class Mode(NamedTuple):
             if self.frequency
             else "neutral"
         )
-        return f"Mode({what}: {', '.join(self.moving)})"
+        return f"Mode({what}: {self.words})"
 
 
 class Nudge(NamedTuple):
@@ -369,9 +376,8 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
         if max(goes, turns) > TAKES_PART
     )
     frequency = abs(eigenvalue)
-    return Mode(
-        eigenvalue, frequency, -eigenvalue.real / frequency if frequency else 0.0, shape, moving
-    )
+    damping = -eigenvalue.real / frequency if frequency else 0.0
+    return Mode(eigenvalue, frequency, damping, shape, moving, around.state)
 
 
 def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:

@@ -159,9 +159,7 @@ class Saddle(NamedTuple):
 
     def explain(self) -> str:
         """The barrier and its uncertainty, in a sentence."""
-        moving = ", ".join(
-            dict.fromkeys(what for mode in self.equilibrium.unstable for what in mode.moving)
-        )
+        moving = ", ".join(dict.fromkeys(mode.words for mode in self.equilibrium.unstable))
         return (
             f"The barrier is {self.barrier:.6g} J at most: the height of the lowest pass found in "
             f"{self.attempts} "

@@ -11,6 +11,7 @@ from quirkpy.parts.checks import how_many
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.wording import different
 from quirkpy.views.curves import SHOWN_ROUNDING
 
 
@@ -71,14 +72,14 @@ def rest(e: Equilibrium) -> str:
 
 def motion_lines(e: Equilibrium) -> list[str]:
     """The motions around a state of rest, neutral ones last."""
-    lines = []
+    lines, told = [], different([m.words for m in (*e.modes, *e.neutral)])
     if e.modes:
         lines.append(f"{'motion':40} {'rad/s':>12} {'period [s]':>12} {'damping':>9}")
         lines += [
-            f"  {_short(m.moving):38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}"
-            for m in e.modes
+            f"  {words:38} {m.frequency:12.6g} {m.period:12.6g} {m.damping:9.3g}"
+            for m, words in zip(e.modes, told, strict=False)
         ]
-    return lines + [f"  {_short(m.moving):38} {'free':>12}" for m in e.neutral]
+    return lines + [f"  {words:38} {'free':>12}" for words in told[len(e.modes) :]]
 
 
 def force_table(e: Equilibrium) -> list[str]:
@@ -119,11 +120,6 @@ def force_lines(e: Equilibrium) -> list[ForceLine]:
 def _wrench(row: ForceLine, nothing: float) -> str:
     numbers = " ".join(f"{x if abs(x) > nothing else 0.0:12.5g}" for x in row.load)
     return f"{row.body:12} {row.source:20} {numbers}{row.note}"
-
-
-def _short(moving: tuple[str, ...], most: int = 3) -> str:
-    more = f" and {len(moving) - most} more" if len(moving) > most else ""
-    return ", ".join(moving[:most]) + more
 
 
 def _body(body: Body) -> str:

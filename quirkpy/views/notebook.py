@@ -7,16 +7,15 @@ import html
 from collections.abc import Callable
 
 from quirkpy.explore.graph import ReconfigurationGraph
+from quirkpy.explore.model.graph import Node
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.mechanics.system import System
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium
-from quirkpy.views import charts, curves, explain, graph_picture, graphs, poses, stills
+from quirkpy.views import charts, curves, explain, graph_picture, graphs, listings, poses, stills
 from quirkpy.views.drawing import Drawing
 from quirkpy.views.solids import EYE
-
-#: Largest number of events of a run that are listed.
-MOST_EVENTS = 100
 
 
 def of_system(system: System) -> str:
@@ -26,11 +25,9 @@ def of_system(system: System) -> str:
 
 def of_run(run: Trajectory) -> str:
     """HTML of a run: its motion, joints and energy, and why it ended."""
-    words = [repr(run), *(f"{event.t:.6g} s  {event.name}" for event in run.events[:MOST_EVENTS])]
-    if len(run.events) > MOST_EVENTS:
-        words.append(f"and {len(run.events) - MOST_EVENTS} more events")
+    words = listings.of_run(run).text()
     return page(
-        words[0], "\n".join(words), ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),
+        repr(run), words, ("the way of the bodies", lambda: poses.of_run(run, EYE, 4)),
         ("joints and energy", lambda: charts.draw(curves.sheet_of(run))),
     )  # fmt: skip
 
@@ -47,6 +44,21 @@ def of_rest(e: Equilibrium) -> str:
 def of_graph(graph: ReconfigurationGraph) -> str:
     """Shapes and motions between them, and a description in words."""
     return page(repr(graph), graphs.text(graph), ("the graph", lambda: graph_picture.draw(graph)))
+
+
+def of_node(node: Node) -> str:
+    """A shape, and what is known of it."""
+    words = listings.of_node(node).text()
+    if node.study is None:
+        return page(repr(node), words)
+    system = node.study.system
+    return page(repr(node), words, ("the shape", lambda: stills.picture(system, node.state)))
+
+
+def of_study(study: Scope) -> str:
+    """The system of a study as written, and all that the study assumes."""
+    words = listings.of_study(study).text()
+    return page(repr(study), words, ("the system", lambda: stills.picture(study.system)))
 
 
 def page(head: str, words: str, *pictures: tuple[str, Callable[[], Drawing]]) -> str:

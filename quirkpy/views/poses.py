@@ -97,13 +97,8 @@ def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:
             figures = f"{mode.frequency:.4g} rad/s, {damped}"
         else:
             figures = f"decays, {abs(s.real):.4g} 1/s"
-        out.append((mode, figures, _moving(mode)))
-    return out + [(mode, "neutral", _moving(mode)) for mode in e.neutral]
-
-
-def _moving(mode: Mode) -> str:
-    more = f" and {len(mode.moving) - 2} more" if len(mode.moving) > 2 else ""
-    return ", ".join(mode.moving[:2]) + more
+        out.append((mode, figures, mode.words))
+    return out + [(mode, "neutral", mode.words) for mode in e.neutral]
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:

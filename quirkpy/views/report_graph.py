@@ -14,12 +14,11 @@ from quirkpy.explore.answers.routes import steps
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.costs import COST_WORDS, price_of, supply_in_motion
 from quirkpy.explore.model.graph import Edge, Node, Outcome
-from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
-from quirkpy.parts.body import Body
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.views import listings
 from quirkpy.views.curves import SHOWN_ROUNDING
 from quirkpy.views.emblems import emblems_of_study
 from quirkpy.views.explain import force_lines
@@ -45,8 +44,6 @@ WHOLE = 7_900_000
 MOST = 250
 #: Largest number of motions around a shape that are shown, the slowest first.
 MODES = 12
-#: Largest number of lines for each kind of assumptions of a study.
-ASSUMED = 100
 #: Kinds of outcomes whose motion is stored in the page itself.
 SHOWN = ("moved", "ambiguous")
 
@@ -70,31 +67,12 @@ def graph_page(
         "edges": [edge_of(edge, keys, tables) for edge in graph.edges],
         "tables": {kind: list(words) for kind, words in tables.items()}, "costs": costs_of(graph),
         "energies": energies_of(graph),
-        "near": [list(miss) for miss in graph.near_misses], "assumed": assumptions_of(study),
+        "near": [list(miss) for miss in graph.near_misses],
+        "assumed": listings.assumptions_of(study),
     }  # fmt: skip
     room = WHOLE - len(page(whole, words).encode())
     inside, beside = share_out(graph, motions, side is not None, room)
     return whole | {"motions": inside, "beside": sorted(map(int, beside)), "side": side}, beside
-
-
-def assumptions_of(study: Scope) -> list[tuple[str, list[str]]]:
-    """The assumptions of a study, each kind with its parts in their printed form."""
-    parts = study.system.parts
-    bodies = [repr(part) for part in parts if isinstance(part, Body)]
-    others = [repr(part) for part in parts if not isinstance(part, Body)]
-    options = [f"{' | '.join(k)}: {', '.join(map(repr, o))}" for k, o in study.options.items()]
-    potentials = [
-        f"{name}: {', '.join(map(repr, forces)) or 'no force'}"
-        for name, forces in study.potentials.items()
-    ]
-    words = ("settle", "same", "on_contact", "nudge", "seed", "disturbance")
-    found = [
-        ("Bodies", bodies), ("What acts all the time", [*others, *map(repr, study.always)]),
-        ("Options of pairs", [*options, *map(repr, study.choosing)]), ("Potentials", potentials),
-        ("Safety", list(map(repr, study.safety))),
-        ("How it is explored", [f"{word}: {getattr(study, word)!r}" for word in words]),
-    ]  # fmt: skip
-    return [(name, lines[:ASSUMED] + ["..."] * (len(lines) > ASSUMED)) for name, lines in found]
 
 
 def nodes_of(graph: ReconfigurationGraph, rests: Mapping[str, Equilibrium]) -> list[dict[str, Any]]:
@@ -170,7 +148,7 @@ def mode_of(mode: Mode) -> dict[str, Any]:
     shape = round_numbers(np.real(mode.shape), 4)
     return {
         "frequency": mode.frequency, "damping": mode.damping, "period": mode.period,
-        "grows": mode.eigenvalue.real > 0.0, "moving": list(mode.moving), "shape": shape,
+        "grows": mode.eigenvalue.real > 0.0, "moving": mode.words, "shape": shape,
     }  # fmt: skip
 
 

@@ -133,11 +133,12 @@ def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     )
     assert way["nodes"] == ["n1", "n0"]
     assert way["steps"] == [{"joints": {"A south | B south": "hinge 2"}, "potential": "+x"}]
-    answered(capsys, "plan", "pair.db", "n0", "n1", "--out", "way.npz", "--report", "way.html")
-    flown = qp.Trajectory.load("way.npz")
+    words = answered(capsys, "plan", "pair.db", "n0", "n1", "--out", "w.npz", "--report", "w.html")
+    assert words.endswith("\nThe flight is in 'w.npz' and 'w.html'.\n")
+    flown = qp.Trajectory.load("w.npz")
     assert isinstance(flown, Replay)
     assert flown.supplied == pytest.approx(0.0005, rel=1e-6)
-    assert "n0" in Path("way.html").read_text(encoding="utf-8")
+    assert "n0" in Path("w.html").read_text(encoding="utf-8")
     assert "none" in failing(capsys, "plan", "pair.db", "n0", "n1", "--out", "none/way.npz")
     assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
     assert main(["plan", "pair.db", "n0", "n9"]) == 1
@@ -199,6 +200,10 @@ def test_a_study_is_begun_checked_and_asked(here: Path, capsys: pytest.CaptureFi
     rows = in_json(capsys, "table", "my.db", "n1", "--out", "t.csv")["rows"]
     assert [(row["node"], row["next"]) for row in rows] == [("n0", "n1")]
     assert Path("t.csv").read_text(encoding="utf-8").startswith("node,next,")
+    words = answered(capsys, "table", "my.db", "n1", "--out", "t.h")
+    assert words.endswith("\nThe table is in 't.h'.\n")
+    refused = failing(capsys, "table", "my.db", "n1", "--out", "t.xyz")
+    assert refused.startswith("quirkpy table: 't.xyz' ends in none of .json, .csv, .h")
     edges = in_json(capsys, "report", "my.db")["edges"]
     moved = [f"e{k}" for k, edge in enumerate(edges) if edge["kind"] == "moved"]
     told = in_json(capsys, "robustness", "my.db", moved[0], "--samples", "3")

@@ -21,7 +21,7 @@ from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.model.costs import COST_WORDS, price_of
 from quirkpy.explore.model.graph import Outcome
 from quirkpy.motion.frames import frames_of, whole
-from quirkpy.views import report, report_graph
+from quirkpy.views import listings, report, report_graph
 from quirkpy.views.emblems import MAGNET, emblems_of_run, emblems_of_study
 from quirkpy.views.keyframes import NOTHING, TURNS, Keyframes, keyframes, misses, pack
 from quirkpy.views.solids import mesh_of
@@ -441,7 +441,7 @@ def test_what_cannot_be_written_is_refused(tmp_path: Path, run: qp.Trajectory) -
 
 
 def test_what_a_study_assumes_is_on_its_page() -> None:
-    found = dict(report_graph.assumptions_of(study))
+    found = dict(listings.assumptions_of(study))
     assert found["Bodies"] == [repr(part) for part in study.system.parts[:2]]
     assert len(found["Potentials"]) == len(study.potentials)
     assert found["Options of pairs"][0] == "A east | B west: Free(), Lock(), Hinge(1)"

@@ -276,6 +276,8 @@ def test_plans_are_those_of_the_graph(
         assert f"energy {shown(plan.energy)} J" in words or cost != "energy"
         assert f"time {float(f'{plan.time:.4g}')} s" in words or cost != "time"
         assert f"{plan.switches} switch" in words or cost != "switches"
+        for share in ("switching", "dissipated"):
+            assert f"{share} {shown(getattr(plan.spending, share))} J" in words
     route = " → ".join(graph.nodes[key].name or key for key in wanted[0].nodes)
     assert cost == "energy" or route in said[0] or len({plan.cost for plan in wanted}) < 3
     assert study.page.locator(".net .node.chosen").count() == said[0].splitlines()[0].count("→") + 1

@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
+import ast
+import inspect
 import re
 from pathlib import Path
 
 import pytest
+
+import quirkpy as qp
+from docs import seeing
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -14,8 +19,9 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
 NAMES = (
-    "driving", "equilibria", "exploring", "extending", "importing", "mechanisms", "notation",
-    "origami", "parts", "seeing", "switching", "tensegrity",
+    "api", "coming-from", "driving", "equilibria", "exploring", "extending", "first", "formats",
+    "importing", "mechanisms", "notation", "origami", "parts", "recipes", "seeing", "switching",
+    "tensegrity",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
@@ -53,3 +59,93 @@ def test_links_lead_somewhere(page: str) -> None:
         assert target.is_file(), name
         headings = re.findall(r"^#+ (.*)$", target.read_text(encoding="utf-8"), re.MULTILINE)
         assert not anchor or anchor in {slug(heading) for heading in headings}, (name, anchor)
+
+
+# --- messages -------------------------------------------------------------------------------------
+def sentences() -> list[str]:
+    """The texts in the sources of the package, with a gap for each value in them."""
+    out = []
+    for path in sorted((ROOT / "quirkpy").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            if isinstance(node, ast.JoinedStr):
+                out.append("".join(getattr(part, "value", "\0") if isinstance(part, ast.Constant)
+                                   else "\0" for part in node.values))  # fmt: skip
+            elif isinstance(node, ast.Constant) and isinstance(node.value, str):
+                out.append(node.value)
+    return out
+
+
+def codes_told() -> set[str]:
+    """The codes of all findings: the first arguments of `tell`."""
+    return {
+        word.value
+        for path in sorted((ROOT / "quirkpy").rglob("*.py"))
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8")))
+        if isinstance(node, ast.Call) and getattr(node.func, "attr", "") == "tell"
+        and len(node.args) > 1
+        for word in ast.walk(node.args[0])
+        if isinstance(word, ast.Constant) and isinstance(word.value, str)
+        and word.value not in NO_CODES
+    }  # fmt: skip
+
+
+#: Words in the first arguments of `tell` that are no codes: keys, conditions, and what the
+#: compiler of kernels tells.
+NO_CODES = {
+    "qp.deg", "frictionloss", "compiling its kernels",
+    "waiting for another process that compiles its kernels",
+}  # fmt: skip
+
+
+def test_messages_of_the_page_are_those_of_the_sources() -> None:
+    """Every sentence on the page is said somewhere, all ends of runs and all codes are there."""
+    said, page = sentences(), (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    first, _, findings = page.partition("## Findings")
+    rows = [
+        row for row in re.findall(r"^\| (`.*?) \|", first, re.MULTILINE) if "run.stop" not in row
+    ]
+    told = [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+    ends = {word for word in told if word.isupper()}
+    assert ends == {stop.name for stop in qp.Stop}
+    for words in set(told) - ends:
+        assert any(words in text for text in said), words
+    words = re.findall(r"`([^`]+)`", findings)
+    codes = {word for word in words if re.fullmatch("[a-z ]+", word)}
+    assert codes - codes_told() == {"accepts", "kind", "findings", "quirkpy check"}
+    assert codes_told() <= codes
+
+
+# --- gallery --------------------------------------------------------------------------------------
+def test_each_picture_of_the_gallery_stands_with_its_code() -> None:
+    """Every function that draws has a picture, which the gallery shows above the function."""
+    drawn = [path.stem for path in (ROOT / "docs" / "seeing").glob("*.png")]
+    assert sorted(seeing.pictures()) == sorted(drawn)
+    page = (ROOT / "docs" / "gallery.md").read_text(encoding="utf-8")
+    for picture in page.split("\n![")[1:]:
+        caption, name = re.match(r"(.*)\]\(seeing/(\w+)\.png\)\n", picture).groups()  # type: ignore[union-attr]
+        code = re.findall(r":pyobject: (\w+)\n", picture)
+        assert code[-1] == name
+        assert all(callable(getattr(seeing, one)) for one in code)
+        assert caption == " ".join(str(inspect.getdoc(getattr(seeing, name))).split())
+        drawn.remove(name)
+    assert not drawn
+
+
+# --- shelves --------------------------------------------------------------------------------------
+def test_each_public_name_has_its_subject() -> None:
+    """The page of public names has each of them once."""
+    page = (ROOT / "docs" / "api.md").read_text(encoding="utf-8").partition("## What a run")[0]
+    named = re.findall(r"^\.\. auto\w+:: ([\w.]+)$", page, re.MULTILINE)
+    assert sorted(name.rpartition(".")[2] for name in named) == sorted(set(qp.__all__) - VERSION)
+
+
+VERSION = {"__version__"}
+
+
+def test_each_page_stands_on_one_of_four_shelves() -> None:
+    index = (ROOT / "docs" / "index.md").read_text(encoding="utf-8")
+    shelves = re.findall(r"^:caption: (.*)$", index, re.MULTILINE)
+    assert shelves == ["Tutorials", "How-to", "Explanation", "Reference"]
+    shown = re.findall(r"^([\w-]+)$", index, re.MULTILINE)
+    pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
+    assert sorted(shown) == sorted(pages)

@@ -107,3 +107,12 @@ def test_records_come_back_bit_for_bit() -> None:
     back = record_of(text_of(Record((outcome,), (None,)))).outcomes[0]
     assert back == outcome
     assert [repr(value) for value in back] == [repr(value) for value in outcome]
+
+
+@pytest.mark.parametrize("name", ["_max_workers", "num_workers", "max_workers"])
+def test_executors_say_how_many_workers_they_have(name: str) -> None:
+    """Under the names of Python, of mpi4py and of executorlib; as many tasks are handed out."""
+    pool = Executor()
+    assert workers.workers_of(pool) == 1
+    setattr(pool, name, 7)
+    assert workers.workers_of(pool) == 7

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-import itertools
 import json
 import math
 import re
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
+from quirkpy import doors
 from quirkpy.explore.answers.routes import Routes, Step, cheapest, drawn_more
-from quirkpy.explore.model.costs import check_cost, supply_for, supply_in_motion, time_of
+from quirkpy.explore.model.costs import check_cost, supplies_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import how_many, show
 from quirkpy.parts.files import ending_of, plain_cell, write_text
@@ -23,25 +23,60 @@ if TYPE_CHECKING:
     from quirkpy.explore.model.graph import Edge, Graph
 
 
+class Spending(NamedTuple):
+    """Where the energy of a step, or of a plan, goes [J].
+
+    The spacecraft supplies three shares: switching, the work of exchanging joints and potential;
+    driving, the work of loads in motion, and what joints draw to lock and to release; holding, the
+    power of the fields over the time of the motion. dissipated: what dampers and stops take, of
+    these shares and of what was stored before."""
+
+    switching: float = 0.0
+    driving: float = 0.0
+    holding: float = 0.0
+    dissipated: float = 0.0
+
+    @property
+    def supplied(self) -> float:
+        """The sum of what the spacecraft supplies [J]."""
+        return max(0.0, self.switching + self.driving + self.holding)
+
+    @property
+    def figures(self) -> tuple[float, ...]:
+        """The sum that is supplied, and all of its shares [J]."""
+        return (self.supplied, *self)
+
+
 @dataclass(frozen=True)
 class Plan(Sequence["Edge"]):
     """A route through the graph: consecutive edges and their costs.
 
-    nodes: along the route, both ends included. energies [J]: what the spacecraft supplies for each
-    step, where switching starts from the joints and potential of the step before; times [s]:
-    durations of the steps (see `Study.disturbance`). energy, time: the sums. switches: number of
-    selections; probability that all steps succeed, None if that of a step is unknown."""
+    nodes: along the route, both ends included. spent [J]: what each step takes, where switching
+    starts from the joints and potential of the step before; times [s]: durations of the steps (see
+    `Study.disturbance`). energies [J]: what the spacecraft supplies for each step; energy, time,
+    spending: the sums. switches: number of selections; probability that all steps succeed, None if
+    that of a step is unknown."""
 
     edges: tuple[Any, ...]
     cost: float
     nodes: tuple[str, ...] = ()
-    energies: tuple[float, ...] = ()
+    spent: tuple[Spending, ...] = ()
     times: tuple[float, ...] = ()
+
+    @property
+    def energies(self) -> tuple[float, ...]:
+        """Energy that the spacecraft supplies for each step [J]."""
+        return tuple(step.supplied for step in self.spent)
 
     @property
     def energy(self) -> float:
         """Energy that the spacecraft supplies [J]."""
         return math.fsum(self.energies)
+
+    @property
+    def spending(self) -> Spending:
+        """Where the energy of all steps goes [J]."""
+        return Spending(*map(math.fsum, zip(*self.spent, strict=True)))
 
     @property
     def time(self) -> float:
@@ -70,7 +105,7 @@ class Plan(Sequence["Edge"]):
         chosen = [edge.selection for edge in self.edges]
         return {
             "nodes": list(self.nodes), "energy": self.energy, "time": self.time,
-            "switches": self.switches,
+            "switches": self.switches, **self.spending._asdict(),
             "steps": [{"joints": dict(one.joints), "potential": one.potential} for one in chosen],
         }  # fmt: skip
 
@@ -80,40 +115,45 @@ class Plan(Sequence["Edge"]):
     def __len__(self) -> int:
         return len(self.edges)
 
-    def __str__(self) -> str:
-        lines = [
+    @property
+    def headline(self) -> str:
+        """The route and its sums on one line."""
+        return (
             f"{' -> '.join(self.nodes)}: {self.energy:.5g} J, {self.time:.5g} s, "
             f"{how_many(self.switches, 'switch', 'switches')}"
-        ]
-        ends = itertools.pairwise(self.nodes)
-        lines += [
-            f"  {one} -> {two}: {edge.selection}"
-            for (one, two), edge in zip(ends, self.edges, strict=True)
-        ]
-        return "\n".join(lines)
+        )
+
+    def __str__(self) -> str:
+        return doors.listings.of_plan(self).text()
+
+    def _repr_html_(self) -> str:
+        return doors.listings.of_plan(self).html()
+
+    def __repr__(self) -> str:
+        return f"Plan({self.headline})"
 
 
 def plan_of(graph: Graph, steps: Sequence[Step], cost: float, start: str) -> Plan:
     """A plan from consecutive steps."""
-    energies, before = [], None
-    for step in steps:
-        energies.append(energy_after(graph, before, step))
-        before = step
+    spent = tuple(
+        spending_after(graph, before, step) for before, step in zip((None, *steps), steps)
+    )
     nodes = (start, *(step.target for step in steps))
     times = tuple(time_of(graph.study, step.outcome) for step in steps)
-    return Plan(tuple(step.edge for step in steps), cost, nodes, tuple(energies), times)
+    return Plan(tuple(step.edge for step in steps), cost, nodes, spent, times)
 
 
-def energy_after(graph: Graph, before: Step | None, step: Step) -> float:
-    """Energy that the spacecraft supplies for a step [J], after another step or as the first."""
+def spending_after(graph: Graph, before: Step | None, step: Step) -> Spending:
+    """Where the energy of a step goes [J], after another step or as the first."""
     now = step.outcome
-    if before is None:
-        return supply_for(now)
-    then = before.outcome
-    known = None not in (now.start_energy, then.end_energy)
-    work = now.start_energy - then.end_energy if known else now.switching
-    more = drawn_more(graph, step.edge, before.edge.arrival(then))
-    return max(0.0, max(0.0, work) + supply_in_motion(now) + more)
+    work, more = float(now.switching), 0.0
+    if before is not None:
+        then = before.outcome
+        known = None not in (now.start_energy, then.end_energy)
+        work = now.start_energy - then.end_energy if known else work
+        more = drawn_more(graph, step.edge, before.edge.arrival(then))
+    driven, held = supplies_in_motion(now)
+    return Spending(max(0.0, work), driven + more, held, now.dissipated)
 
 
 def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
@@ -243,8 +283,13 @@ class FlightTable:
         raise KeyError(f"the table has no way from {node!r} to {self.goal!r}")
 
     def __str__(self) -> str:
-        lines = [f"{key} -> {target}: {choice}" for key, choice, target in self.rows]
-        return "\n".join(lines) or f"No node leads to {self.goal}."
+        return doors.listings.of_flight_table(self).text()
+
+    def _repr_html_(self) -> str:
+        return doors.listings.of_flight_table(self).html()
+
+    def __repr__(self) -> str:
+        return f"FlightTable({how_many(len(self.rows), 'node')} with a way to {self.goal})"
 
     def save(self, path: Any) -> None:
         """Write the table: .json, .csv, or .h for a program in C."""

@@ -27,10 +27,15 @@ def supply_for(outcome: Any) -> float:
 
 
 def supply_in_motion(outcome: Any) -> float:
-    """The energy that the spacecraft supplies during a motion [J]: the work of loads, the holding
-    power of forces, and the energy for locking and releasing joints."""
-    held = float(outcome.holding * outcome.duration)
-    return max(0.0, float(outcome.put_in)) + held + float(outcome.changing)
+    """The energy that the spacecraft supplies during a motion [J]."""
+    return sum(supplies_in_motion(outcome))
+
+
+def supplies_in_motion(outcome: Any) -> tuple[float, float]:
+    """The energies that the spacecraft supplies during a motion [J]: the work of loads with the
+    energy for locking and releasing joints, and the holding power of forces over its duration."""
+    driven = max(0.0, float(outcome.put_in)) + float(outcome.changing)
+    return driven, float(outcome.holding * outcome.duration)
 
 
 def time_of(study: Scope | None, outcome: Outcome) -> float:

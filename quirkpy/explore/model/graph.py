@@ -15,6 +15,7 @@ from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
+from quirkpy import doors
 from quirkpy.explore.model.assembly import resting
 from quirkpy.explore.model.chances import Robustness
 from quirkpy.explore.model.extent import MassProperties, mass_properties, span
@@ -98,6 +99,12 @@ class Node:
     def id(self) -> str:
         """A hash of the pose and of its links, to the bit."""
         return node_id(self.state.r, self.state.q, self.links)
+
+    def __str__(self) -> str:
+        return doors.listings.of_node(self).text()
+
+    def _repr_html_(self) -> str:
+        return doors.notebook.of_node(self)
 
     def __repr__(self) -> str:
         called = f" {self.name!r}" if self.name else ""
@@ -202,6 +209,12 @@ class Edge:
         raise AttributeError(
             f"an Edge has no {name!r}; there are {', '.join((*TOLD, 'source', 'selection'))}"
         )
+
+    def __str__(self) -> str:
+        return doors.listings.of_edge(self).text()
+
+    def _repr_html_(self) -> str:
+        return doors.listings.of_edge(self).html()
 
     def __repr__(self) -> str:
         return f"Edge({self.source} -> {self.target or self.kind}: {self.selection})"

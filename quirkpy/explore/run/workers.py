@@ -225,8 +225,9 @@ def workers_of(pool: Executor) -> int:
     client = getattr(pool, "_client", None)  # Dask's
     if client is not None:
         return max(1, sum(client.ncores().values()))
-    # That of mpi4py
-    return int(getattr(pool, "_max_workers", None) or getattr(pool, "num_workers", None) or 1)
+    # Those of Python, of mpi4py and of executorlib
+    names = ("_max_workers", "num_workers", "max_workers")
+    return next((int(n) for n in (getattr(pool, name, None) for name in names) if n), 1)
 
 
 @contextmanager

@@ -75,9 +75,13 @@ class Choice:
             "; ".join([*(f"{pair}: {option}" for pair, option in self.joints), self.potential])
         )
 
+    @property
+    def held(self) -> str:
+        """The pairs that it holds, each with its option, as words; empty where it holds none."""
+        return ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
+
     def __str__(self) -> str:
-        held = ", ".join(f"{pair} {option}" for pair, option in self.joints if option != "free")
-        return f"{held or 'nothing held'}, potential {self.potential}"
+        return f"{self.held or 'nothing held'}, potential {self.potential}"
 
 
 class Arrival(NamedTuple):

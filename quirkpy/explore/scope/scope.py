@@ -422,6 +422,12 @@ class Scope:
             "disturbance": self.disturbance,
         }  # fmt: skip
 
+    def __str__(self) -> str:
+        return doors.listings.of_study(self).text()
+
+    def _repr_html_(self) -> str:
+        return doors.notebook.of_study(self)
+
     def __repr__(self) -> str:
         words = (
             how_many(len(self.system.bodies), "moving body", "moving bodies"),

@@ -74,7 +74,7 @@ class Panels {
     if (!modes.length) return [head, make("p", {}, node.free ? "None of the parts can move beside each other." : "None: nothing in it can move."), free];
     const rows = modes.map((mode) => [
       make("button", { type: "button", class: "plain", onclick: () => this.study.player.sway({ r: node.r, q: node.q }, mode.shape, 2.5) }, "show"),
-      mode.moving.slice(0, 3).join(", ") + (mode.moving.length > 3 ? " ..." : "") + (mode.grows ? " (grows)" : ""),
+      mode.moving + (mode.grows ? " (grows)" : ""),
       said(mode.frequency), said(mode.period), said(mode.damping),
     ]);
     return [head, table(["", "what moves", "frequency [rad/s]", "period [s]", "damping [1]"], rows), free];

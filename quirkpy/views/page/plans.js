@@ -122,7 +122,14 @@ class Planner {
       stored = end;
       return sum + more;
     }, 0);
-    return { word, nodes: way.map((at) => at.node), edges, totals };
+    return { word, nodes: way.map((at) => at.node), edges, totals, shares: this.shares(edges, totals.energy) };
+  }
+
+  // Where the energy of a plan goes; switching is what neither loads and joints nor holding take.
+  shares(edges, energy) {
+    const all = (share) => edges.reduce((sum, edge) => sum + share(this.data.edges[edge].o[0]), 0);
+    const driving = all((o) => Math.max(0, o.put_in || 0) + (o.changing || 0)), holding = all((o) => (o.holding || 0) * (o.duration || 0));
+    return { switching: Math.max(0, energy - driving - holding), driving, holding, dissipated: all((o) => o.dissipated || 0) };
   }
 
   reachable(start) {

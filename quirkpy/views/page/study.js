@@ -178,9 +178,10 @@ class Study {
 
   plan(plan, k) {
     const words = { energy: (sum) => `energy ${withUnit(sum, "J")}`, time: (sum) => `time ${withUnit(sum, "s")}`, risk: (sum) => `succeeds with a probability of at least ${said(Math.exp(-sum))}` };
+    const shares = Object.entries(plan.shares).map(([word, sum]) => `${word} ${withUnit(sum, "J")}`).join(", ");
     const totals = Object.entries(plan.totals).filter(([, sum]) => Number.isFinite(sum)).map(([word, sum]) => (words[word] ? words[word](sum) : `${said(sum)} ${sum === 1 ? word.replace(/es$/, "") : word}`)).join(", ");
     return make("li", {}, make("button", { type: "button", class: "plain", onclick: () => this.choose({ plan }) }, `${k + 1}. ${plan.nodes.map((node) => called(this.data.nodes[node])).join(" \u2192 ")}`),
-      make("div", { class: "pale" }, totals),
+      make("div", { class: "pale" }, totals), make("div", { class: "pale" }, shares),
       plan.edges.length > 1 ? make("div", {}, plan.edges.map((edge, step) => [make("button", { type: "button", class: "plain", onclick: () => this.choose({ plan, step }) }, `step ${step + 1}`), " "]).flat()) : null);
   }
 

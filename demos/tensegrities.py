@@ -25,7 +25,9 @@ WOOD: BarOptions = {"density": 500.0, "radius": 0.05}
 PLASTIC: BarOptions = {"density": 1300.0, "radius": 0.01}
 NYLON: StringOptions = {"EA": 2e9 * math.pi * 0.001**2}
 WEIGHT = qp.Gravity((0.0, 0.0, -9.806))
-SWING = qp.Sine((0.0, 0.0, 1.0), 1.0)  # [1], at 1 rad/s
+SWING = qp.Sine(1.0, 1.0)  # [1], at 1 rad/s
+#: Nodes of the ball that are fixed, and those that are pushed along x, y and z.
+FEET, TOPS = (8, 10, 6), (9, 11, 7)
 #: Bars of the tower [m]; heights of its prisms stowed and deployed [m].
 BAR, STOWED, DEPLOYED = 1.0, 0.15, 0.7
 SECONDS = 2.0
@@ -48,15 +50,15 @@ class Row(NamedTuple):
     wall: float
 
 
-def pushed(made: qp.Tensegrity, forces: dict[int, float], *weight: qp.Force) -> qp.Multibody:
-    """Prestressed by 50 N and more, with forces that swing up and down at some nodes [N]."""
-    still = qp.prestress(made.system, 50.0, under=weight).system
+def pushed(made: qp.Tensegrity, forces: dict[int, qp.Vector]) -> qp.Multibody:
+    """Prestressed by 50 N and more under its weight, with forces that swing at some nodes [N]."""
+    still = qp.prestress(made.system, 50.0, under=WEIGHT).system
     places = made.places()
     pushes = [
-        qp.Load(f"push {i}", made.nodes[i].body, force=SWING * size, at=tuple(places[i]))
-        for i, size in forces.items()
+        qp.Load(f"push {i}", made.nodes[i].body, force=SWING * force, at=tuple(places[i]))
+        for i, force in forces.items()
     ]
-    return still.with_(*weight, *pushes)
+    return still.with_(WEIGHT, *pushes)
 
 
 def fly(made: qp.Tensegrity, moving: qp.Multibody, seconds: float) -> Row:
@@ -94,13 +96,17 @@ def cases() -> dict[str, tuple[qp.Tensegrity, qp.Multibody]]:
     """The structures of the paper, each with what moves."""
     arm, ball = (
         qp.tensegrities.arm(3, bar=PLASTIC, string=NYLON),
-        qp.tensegrities.ball(payload=1.0, bar=PLASTIC, string=NYLON),
+        qp.tensegrities.ball(payload=1.0, fixed=FEET, bar=PLASTIC, string=NYLON),
+    )
+    small, large = (
+        {i: tuple(force * axis) for i, axis in zip(TOPS, np.eye(3), strict=True)}
+        for force in (30.0, 300.0)
     )
     return {
         "T-bar": (t_bar, system),
-        "arm, 100 N": (arm, pushed(arm, {6: 100.0}, WEIGHT)),
-        "ball, 30 N": (ball, pushed(ball, dict.fromkeys((9, 11, 5), 30.0))),
-        "ball, 300 N": (ball, pushed(ball, dict.fromkeys((9, 11, 5), 300.0))),
+        "arm, 100 N": (arm, pushed(arm, {6: (0.0, 0.0, 100.0)})),
+        "ball, 30 N": (ball, pushed(ball, small)),
+        "ball, 300 N": (ball, pushed(ball, large)),
     }
 
 

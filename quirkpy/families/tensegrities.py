@@ -169,15 +169,16 @@ def around(first: int, n: int) -> list[tuple[int, ...]]:
 
 
 def ball(
-    length: float = 1.0, payload: float | None = None, **options: Unpack[MemberOptions]
-) -> Tensegrity:
+    length: float = 1.0, payload: float | None = None, *, fixed: Sequence[int] = (),
+    **options: Unpack[MemberOptions],
+) -> Tensegrity:  # fmt: skip
     """Six bars, two each along x, y and z, with 24 strings at equal force densities; with a payload
     [kg] in the middle and eight more strings to it, at half of these, from the bars along x and y.
 
-    length [m] of the bars. The distance of parallel bars is half their length, with a payload 8/9
-    of that for those connected to it, so that strings and bars alone are in equilibrium. Nodes 0 to
-    3 belong to the bars along x, 4 to 7 to those along y, 8 to 11 to those along z; 12 is the
-    payload."""
+    length [m] of the bars; fixed: nodes that are fixed. The distance of parallel bars is half their
+    length, with a payload 8/9 of that for those connected to it, so that strings and bars alone are
+    in equilibrium. Nodes 0 to 3 belong to the bars along x, 4 to 7 to those along y, 8 to 11 to
+    those along z; 12 is the payload."""
     half = 0.5 * check_argument("ball", "length", length, positive)
     even = icosahedron((0.5, 0.5, 0.5))
     nodes = even if payload is None else icosahedron((*2 * (2.0 / (4.0 + OF_PAYLOAD),), 0.5))
@@ -191,7 +192,7 @@ def ball(
         nodes.append((0.0, 0.0, 0.0))
         strings += [(i, 12) for i in range(8)]
         options = {**options, "masses": {**options.get("masses", {}), 12: payload}}
-    return tensegrity(half * np.array(nodes), bars, strings, **options)
+    return tensegrity(half * np.array(nodes), bars, strings, fixed, **options)
 
 
 def icosahedron(apart: Sequence[float]) -> list[tuple[float, ...]]:

@@ -353,7 +353,7 @@ def tensegrities(told: Mapping[str, Any]) -> None:
     for row in rows:
         assert row.length < 1e-12
         assert row.energy < 1e-11
-    assert rows[-1].kinks > rows[1].kinks > 0
+    assert rows[2].kinks == 0 < min(rows[1].kinks, rows[3].kinks)  # 30 N slacken no string
     assert told["stowed"] == pytest.approx(3 * 0.15, rel=1e-9)
     assert told["deployed"] == pytest.approx(3 * 0.7, rel=1e-4)
 

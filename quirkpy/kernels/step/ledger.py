@@ -231,7 +231,8 @@ def raise_poses(
 ) -> int:
     """Move all bodies against their accelerations, so far that this takes the missing energy; free
     groups keep their angular momentum. Not where they turn, since then accelerations are no motion
-    that joints allow, nor by more than a small share of what accelerations move in a step."""
+    that joints allow, nor by more than a small share of what accelerations move in a step, nor
+    where bodies bend."""
     n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
     slope, turning = 0.0, 0.0
     for i in range(n):
@@ -240,7 +241,9 @@ def raise_poses(
         if k >= 0:
             w, arm = get3(sums, k, TURNING), sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))
             turning += 2.0 * kinetic(i, centripetal(w, arm), scale(norm(w), w), model, frames)
-    if turning > CENTRIPETAL_SHARE * slope or abs(missing) >= LARGEST_SHARE * h * h * slope:
+    bends = model.modes.what.shape[0] > 0
+    far = abs(missing) >= LARGEST_SHARE * h * h * slope
+    if bends or far or turning > CENTRIPETAL_SHARE * slope:
         return UNCHANGED
     for k in range(n + 1):
         put3(sums, k, HELD, get3(sums, k, MOMENTUM))

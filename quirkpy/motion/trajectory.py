@@ -111,13 +111,13 @@ class Trajectory:
         return doors.npz.load(path, modules)
 
     # --- pictures ---------------------------------------------------------------------------------
-    def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
+    def plot(self, *what: Chart, of: Sequence[str] | None = None, degrees: bool = False) -> Drawing:
         """Charts one below the other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
         axes of the joint), "impulses", "phase" or "commands"; by default the first two. of: names
-        of the bodies, joints or controllers to be shown."""
-        return doors.charts.draw(doors.curves.sheet_of(self, what, of))
+        of the bodies, joints or controllers to be shown. degrees: angles in degrees."""
+        return doors.charts.draw(doors.curves.sheet_of(self, what, of, degrees))
 
     def picture(
         self, path: str | os.PathLike[str] | None = None, *,

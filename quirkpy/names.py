@@ -19,6 +19,7 @@ from quirkpy.explore.scope.safety import (
 from quirkpy.explore.study import Study
 from quirkpy.explore.sweep import Sweep, sweep
 from quirkpy.families import origami, tensegrities
+from quirkpy.families.bars import CompressibleBar
 from quirkpy.families.prestress import Prestress, form_find, prestress
 from quirkpy.families.tensegrity import Tensegrity, tensegrity
 from quirkpy.formats import from_json, to_json
@@ -65,7 +66,6 @@ from quirkpy.parts.forces import (
     PotentialWell,
     Spring,
     SprungHinges,
-    String,
     ViscousHinges,
 )
 from quirkpy.parts.formulas import CompiledFunction
@@ -108,6 +108,7 @@ from quirkpy.parts.primitives import (
 from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunction
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
+from quirkpy.parts.strings import String
 from quirkpy.parts.switch import Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
@@ -132,6 +133,7 @@ __all__ = [
     "CompiledForce",
     "CompiledFunction",
     "CompiledJointLaw",
+    "CompressibleBar",
     "Controller",
     "Coordinate",
     "Coulomb",

@@ -16,6 +16,7 @@ import numpy as np
 
 from quirkpy.clearance import meshes
 from quirkpy.clearance.skins import Couple, Skin, skins_of
+from quirkpy.kernels.base.arrays import RIGID
 from quirkpy.kernels.base.states import with_ledger
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames
 from quirkpy.kernels.solid.advancement import (
@@ -410,7 +411,7 @@ def at_rest(scene: Scene, chosen: Ints, state: Floats) -> tuple[Floats, Floats]:
     """Poses of all solids in a state (nb + 1, STATE_WIDTH), and the clearance of each pair."""
     solids, apart = scene.solids, scene.mesh_pairs(chosen)
     frames = ground_frames(len(state) - 1)
-    fill_frames(state, frames)
+    fill_frames(state, RIGID, frames)
     poses, out = np.zeros((len(solids.what), POSE_WIDTH)), np.zeros((len(chosen), ANSWER_WIDTH))
     fill_poses(solids, frames, poses)
     distances(chosen, solids, poses, out)

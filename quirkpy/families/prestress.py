@@ -15,10 +15,11 @@ from quirkpy.maths.types import Floats
 from quirkpy.mechanics.equation import applied_forces, decompose, mass_roots
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.body import Site
-from quirkpy.parts.checks import instance, not_negative, number
+from quirkpy.parts.checks import instance, not_negative, number, show
 from quirkpy.parts.force import Force
-from quirkpy.parts.forces import String
+from quirkpy.parts.forces import Spring
 from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.strings import String
 from quirkpy.system.multibody import Multibody
 
 #: Singular values below this share of the largest count as zero [1].
@@ -45,21 +46,25 @@ class Prestress(NamedTuple):
 
 
 def prestress(
-    system: Multibody, minimum: float = 1.0, under: Force | Sequence[Force] = ()
-) -> Prestress:
+    system: Multibody, minimum: float = 1.0, under: Force | Sequence[Force] = (),
+    bars: Sequence[str] = (),
+) -> Prestress:  # fmt: skip
     """The least tensions of the strings of a system, none below a minimum [N], that with all other
     forces hold it in equilibrium in its initial pose; and the corresponding rest lengths.
 
-    under: further forces, such as a `Gravity`. The least tensions are those with the smallest sum
-    of squares. Where none exist, the error names the node that would move."""
+    under: further forces, such as a `Gravity`; bars: names of springs that may also push, such as
+    "b1 elasticity" of a compressible bar, whose rest lengths are found with those of the strings.
+    The least tensions are those with the smallest sum of squares. Where none exist, the error names
+    the node that would move."""
     check_argument("prestress", "system", system, instance(Multibody))
     least = check_argument("prestress", "minimum", minimum, not_negative)
-    strings = strings_of(system)
+    stiff = [spring_of(system, name) for name in check_list("prestress", "bars", bars)]
+    strings: list[String | Spring] = [*strings_of(system), *stiff]
     loaded = system.without(*(string.name for string in strings))
     extra = (under,) if isinstance(under, Force) else tuple(under)
     at = (loaded.with_(*extra) if extra else loaded).instant()
     net = Net.of(at, strings)
-    tension = net.tensions(least)
+    tension = net.tensions(least, len(stiff))
     made = [rest_for(*pair) for pair in zip(strings, tension.tolist(), strict=True)]
     names = [string.name for string in strings]
     states, mechanisms = net.states()
@@ -80,10 +85,18 @@ def strings_of(system: Multibody) -> list[String]:
     return found
 
 
-def rest_for(string: String, tension: float) -> float:
+def spring_of(system: Multibody, name: Any) -> Spring:
+    """A spring of the system by its name."""
+    part = system[name] if isinstance(name, str) else None
+    if not isinstance(part, Spring):
+        raise PartError(f"prestress: bars names {show(name)}, which is no Spring of this system.")
+    return part
+
+
+def rest_for(string: String | Spring, tension: float) -> float:
     """The rest length at which a string has a given tension in the initial pose [m]."""
     length = length_of(string)
-    if string.EA is not None:
+    if isinstance(string, String) and string.EA is not None:
         return string.EA * length / (string.EA + tension)
     if not isinstance(string.stiffness, float) or string.stiffness == 0.0:
         raise string.refuse("prestress needs a stiffness that is a number above 0.")
@@ -96,13 +109,15 @@ def rest_for(string: String, tension: float) -> float:
     return rest
 
 
-def length_of(string: String) -> float:
+def length_of(string: String | Spring) -> float:
     """The length of the path of a string in the initial pose [m]."""
     points = [np.asarray(site.placed()[0]) for site in string.way()]
     return float(sum(np.linalg.norm(b - a) for a, b in pairwise(points)))
 
 
-def resting(system: Multibody, strings: Sequence[String], rests: Sequence[float]) -> Multibody:
+def resting(
+    system: Multibody, strings: Sequence[String | Spring], rests: Sequence[float]
+) -> Multibody:
     """The system with other rest lengths."""
     new = {
         string.name: dataclasses.replace(string, rest_length=rest)
@@ -126,7 +141,7 @@ class Net(NamedTuple):
     moves: Floats
 
     @classmethod
-    def of(cls, at: Instant, strings: Sequence[String]) -> Net:
+    def of(cls, at: Instant, strings: Sequence[String | Spring]) -> Net:
         """The net at one state."""
         motions = motions_at(at)
         sites = tuple(
@@ -150,24 +165,28 @@ class Net(NamedTuple):
         names = tuple(string.name for string in strings)
         return cls(names, lengths, pulls, loads, sites, np.moveaxis(moves, 0, 1))
 
-    def tensions(self, least: float) -> Floats:
-        """The least tensions that balance the loads, none below a minimum; an error where there are
-        none."""
-        wanted = -self.loads - self.pulls @ np.full(len(self.names), least)
-        size = float(np.linalg.norm(self.loads) + least * np.linalg.norm(self.pulls))
-        above, left = nnls(self.pulls, wanted, maxiter=100 * len(self.names))
+    def tensions(self, least: float, free: int = 0) -> Floats:
+        """The least tensions that balance the loads, none below a minimum but those of the last
+        ones, which are free to push; an error where there are none."""
+        n = len(self.names) - free
+        floor = np.concatenate([np.full(n, least), np.zeros(free)])
+        columns = np.concatenate([self.pulls, -self.pulls[:, n:]], axis=1)
+        wanted, most = -self.loads - self.pulls @ floor, 100 * len(self.names)
+        size = float(np.linalg.norm(self.loads) + least * np.linalg.norm(self.pulls[:, :n]))
+        above, left = nnls(columns, wanted, maxiter=most)
         if left > UNBALANCED * size:
-            raise PartError(self.why_not(least, wanted - self.pulls @ above))
-        both = np.concatenate([WEIGHT * self.pulls, np.eye(len(self.names))])
-        above, _ = nnls(
-            both, np.concatenate([WEIGHT * wanted, 0.0 * self.lengths]),
-            maxiter=100 * len(self.names),
-        )  # fmt: skip
+            raise PartError(self.why_not(least, wanted - columns @ above))
+        small = np.diag(np.concatenate([np.ones(n), np.zeros(2 * free)]))
+        both = np.concatenate([WEIGHT * columns, small])
+        above, _ = nnls(both, np.concatenate([WEIGHT * wanted, np.zeros(len(small))]), maxiter=most)
         more = above > NULL_SHARE * max(float(above.max(initial=0.0)), least)
         sharp = np.zeros_like(above)
-        sharp[more] = np.linalg.lstsq(self.pulls[:, more], wanted, rcond=NULL_SHARE)[0]
-        better = np.linalg.norm(self.pulls @ sharp - wanted) <= UNBALANCED * size
-        return np.asarray(least + (sharp if better and sharp.min(initial=0.0) >= 0.0 else above))
+        sharp[more] = np.linalg.lstsq(columns[:, more], wanted, rcond=NULL_SHARE)[0]
+        better = np.linalg.norm(columns @ sharp - wanted) <= UNBALANCED * size
+        found = sharp if better and sharp.min(initial=0.0) >= 0.0 else above
+        floor += found[: n + free]
+        floor[n:] -= found[n + free :]
+        return floor
 
     def why_not(self, least: float, left: Floats) -> str:
         """A sentence that names the node that moves most in the motion that no tensions can

@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, TypedDict, Unpack
 
 import numpy as np
 
+from quirkpy.families.plasticity import yielding
 from quirkpy.families.tensegrity import (
     BarOptions,
     StringOptions,
@@ -25,6 +26,7 @@ from quirkpy.parts.part import PartError, check_argument, sentence_of
 
 __all__ = [
     "Tensegrity", "arm", "ball", "d_bar", "from_matrices", "prism", "read_csv", "t_bar", "tower",
+    "yielding",
 ]  # fmt: skip
 
 #: The normal of the plane of flat tensegrities: x to the right, z up.

@@ -10,16 +10,18 @@ from typing import Any, NamedTuple, TypeAlias, TypedDict
 
 import numpy as np
 
+from quirkpy.families.bars import CompressibleBar
+from quirkpy.families.beads import chains_of
 from quirkpy.maths.quat import rotation_matrix
 from quirkpy.maths.triples import NO_TURN, turn
 from quirkpy.maths.types import Floats, Vector
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND, Body, Site
-from quirkpy.parts.checks import instance, not_negative, positive, show, vector
-from quirkpy.parts.forces import String
+from quirkpy.parts.checks import instance, not_negative, positive, show, vector, whole
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Planar, Revolute, Spherical
-from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.part import Part, PartError, check_argument
+from quirkpy.parts.strings import String
 from quirkpy.system.multibody import Multibody
 
 #: Two nodes, or for a string all nodes along its path, counted from 0.
@@ -34,29 +36,37 @@ SLENDER = 0.01
 
 class BarOptions(TypedDict, total=False):
     """Options of bars: density [kg/m3] or mass [kg], and radius [m] (default: a hundredth of the
-    length); each one number, or one for each bar."""
+    length); for compressible ones Young's modulus [Pa], poisson, the ratio [1], and damping [N s/m]
+    along them; each one number, or one for each bar."""
 
     density: OneOrEach
     mass: OneOrEach
     radius: OneOrEach
+    modulus: OneOrEach
+    poisson: OneOrEach
+    damping: OneOrEach
 
 
 class StringOptions(TypedDict, total=False):
     """Options of strings: stiffness [N/m] or EA [N]; rest, the rest length as a share of the
-    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; each one number, or one for
-    each string."""
+    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; mass [kg] (default 0), with
+    beads, the number of point masses along it (default 3); each one number, or one for each
+    string."""
 
     stiffness: OneOrEach
     EA: OneOrEach
     rest: OneOrEach
     rest_length: OneOrEach
     damping: OneOrEach
+    mass: OneOrEach
+    beads: OneOrEach
 
 
 class Tensegrity(NamedTuple):
-    """Bars and strings. system: all parts; bars "b1", "b2" ..., strings "s1" ... and point masses
-    "p1" ... in their order; nodes: "n1" ..., each a site of a body there; ends, ways: the nodes of
-    each bar and of each string, counted from 0."""
+    """Bars and strings. system: all parts; bars "b1", "b2" ... (of compressible ones the middle),
+    strings "s1" ... and point masses "p1" ... in their order; nodes: "n1" ..., each a site of a
+    body there; ends, ways: the nodes of each bar and of each string, counted from 0; compressible:
+    those bars."""
 
     system: Multibody
     bars: tuple[Body, ...]
@@ -65,6 +75,7 @@ class Tensegrity(NamedTuple):
     nodes: tuple[Site, ...]
     ends: tuple[tuple[int, ...], ...]
     ways: tuple[tuple[int, ...], ...]
+    compressible: tuple[CompressibleBar, ...] = ()
 
     def places(self, state: State | None = None) -> Floats:
         """The positions of the nodes in a state (default: the initial one) [m] (n, 3)."""
@@ -102,23 +113,36 @@ def tensegrity(
     class, there are ball joints; normal: of a plane in which the motion is confined, then these are
     hinges about it.
 
-    Bars are solid cylinders. No member exerts a moment about the axis of a bar, so the moment of
-    inertia about that axis has no effect."""
-    frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal)
-    bodies = frame.bars(bar or {})
+    Bars are solid cylinders; with a modulus each is a `CompressibleBar`. No member exerts a moment
+    about the axis of a bar, so the moment of inertia about that axis has no effect. A string "s1"
+    with mass consists of pieces "s1 1", "s1 2" ... between point masses, which are nodes behind the
+    given ones."""
+    frame = Frame.of("tensegrity", nodes, bars, strings, fixed, masses, normal, string or {})
+    made = frame.bars(bar or {})
     balls = frame.balls()
-    sites = frame.sites(bodies, balls)
-    ropes = frame.ropes(sites, string or {})
-    joints = frame.joints(bodies, balls)
-    system = Multibody(*bodies, *balls.values(), *joints, *ropes)
-    found = bodies, ropes, tuple(balls.values()), sites
-    return Tensegrity(system, *found, frame.pairs, frame.ways)
+    sites = frame.sites(made, balls)
+    ropes = frame.ropes(sites)
+    joints = frame.joints(made, balls)
+    system = Multibody(*(p for one in made for p in one.parts), *balls.values(), *joints, *ropes)
+    found = tuple(one.middle for one in made), ropes, tuple(balls.values()), sites
+    soft = tuple(one.soft for one in made if one.soft)
+    return Tensegrity(system, *found, frame.pairs, frame.ways, soft)
+
+
+class Strut(NamedTuple):
+    """A bar of a tensegrity. middle: the body that bears its name; ends: the bodies at its two
+    nodes; parts: all of which it consists; soft: the compressible bar, where it is one."""
+
+    middle: Body
+    ends: tuple[Body, Body]
+    parts: tuple[Part, ...]
+    soft: CompressibleBar | None = None
 
 
 class Frame(NamedTuple):
     """Nodes and members as given, checked: points (n, 3), pairs of bars, paths of strings, fixed
-    nodes, masses of nodes, the normal of the plane of motion, and the bars that end at each
-    node."""
+    nodes, masses of nodes, the normal of the plane of motion, the bars that end at each node, and
+    names and options of the strings."""
 
     who: str
     points: Floats
@@ -128,11 +152,14 @@ class Frame(NamedTuple):
     masses: Mapping[int, float]
     normal: Any
     ends: tuple[tuple[int, ...], ...]
+    names: tuple[str, ...]
+    string: Mapping[str, Any]
 
     @classmethod
     def of(
-        cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any
-    ) -> Frame:
+        cls, who: str, nodes: Any, bars: Any, strings: Any, fixed: Any, masses: Any, normal: Any,
+        string: Any,
+    ) -> Frame:  # fmt: skip
         """A frame from checked arguments."""
         points = check_points(who, nodes)
         stiff, pulling = check_list(who, "bars", bars), check_list(who, "strings", strings)
@@ -151,10 +178,16 @@ class Frame(NamedTuple):
             for i, m in weights.items()
         }
         axis = None if normal is None else check_argument(who, "normal", normal, vector)
+        each = MemberNumbers(who, "string", string, len(ways))
+        names: Sequence[str] = [f"s{k + 1}" for k in range(len(ways))]
+        if string.get("mass") is not None:
+            chains = chains_of(points, ways, each.checked, string, loads)
+            points, string, loads = np.array(chains.nodes), chains.options, chains.masses
+            ways, names = tuple(chains.strings), chains.names
         ends = tuple(
             tuple(k for k, pair in enumerate(pairs) if i in pair) for i in range(len(points))
         )
-        made = cls(who, points, pairs, ways, held, loads, axis, ends)
+        made = cls(who, points, pairs, ways, held, loads, axis, ends, tuple(names), string)
         made.check()
         return made
 
@@ -178,10 +211,36 @@ class Frame(NamedTuple):
                 )
 
     # --- bodies -----------------------------------------------------------------------------------
-    def bars(self, options: BarOptions) -> tuple[Body, ...]:
+    def bars(self, options: BarOptions) -> tuple[Strut, ...]:
         """The bars, with the masses at their ends."""
         each = MemberNumbers(self.who, "bar", options, len(self.pairs))
-        return tuple(self.bar(k, each) for k in range(len(self.pairs)))
+        if options.get("modulus") is not None:
+            return tuple(self.soft_bar(k, each) for k in range(len(self.pairs)))
+        for name in ("poisson", "damping"):
+            if options.get(name) is not None:
+                raise PartError(
+                    f"{self.who}: bar has {name}, but is rigid without a modulus [Pa]; give one."
+                )
+        bodies = [self.bar(k, each) for k in range(len(self.pairs))]
+        return tuple(Strut(body, (body, body), (body,)) for body in bodies)
+
+    def tip_masses(self, k: int) -> list[float]:
+        """The masses at the ends of a bar [kg]."""
+        return [
+            self.masses[i] if i in self.masses and self.ends[i][0] == k else 0.0
+            for i in self.pairs[k]
+        ]
+
+    def soft_bar(self, k: int, each: MemberNumbers) -> Strut:
+        """A compressible bar."""
+        made = CompressibleBar(
+            f"b{k + 1}", *(tuple(self.points[i]) for i in self.pairs[k]),
+            modulus=each.get("modulus", k, positive), mass=each.get("mass", k, positive),
+            density=each.get("density", k, positive), radius=each.get("radius", k, positive),
+            poisson=each.get("poisson", k, not_negative, 0.0),
+            damping=each.get("damping", k, not_negative, 0.0), tips=self.tip_masses(k),
+        )  # fmt: skip
+        return Strut(made.middle, made.ends, tuple(made), made)
 
     def bar(self, k: int, each: MemberNumbers) -> Body:
         """A solid cylinder, and balls at its ends that rotate with it."""
@@ -195,10 +254,7 @@ class Frame(NamedTuple):
         if mass is None:
             mass = density * math.pi * radius**2 * length
         across = mass * (3.0 * radius**2 + length**2) / 12.0
-        at_ends = [
-            self.masses[i] if i in self.masses and self.ends[i][0] == k else 0.0
-            for i in self.pairs[k]
-        ]
+        at_ends = self.tip_masses(k)
         total = mass + sum(at_ends)
         centre = 0.5 * length * (at_ends[1] - at_ends[0]) / total  # from the middle of the bar
         across += mass * centre**2
@@ -225,30 +281,36 @@ class Frame(NamedTuple):
             for k, i in enumerate(alone)
         }
 
-    def holder(self, i: int, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Body:
+    def end_of(self, made: Sequence[Strut], k: int, i: int) -> Body:
+        """The body of bar k at node i."""
+        return made[k].ends[self.pairs[k].index(i)]
+
+    def holder(self, i: int, made: Sequence[Strut], balls: Mapping[int, Body]) -> Body:
         """The body that contains a node."""
         if i in self.held:
             return GROUND
-        return bodies[self.ends[i][0]] if self.ends[i] else balls[i]
+        return self.end_of(made, self.ends[i][0], i) if self.ends[i] else balls[i]
 
-    def sites(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> tuple[Site, ...]:
+    def sites(self, made: Sequence[Strut], balls: Mapping[int, Body]) -> tuple[Site, ...]:
         """The site of each node, on a bar, a ball or the ground."""
         return tuple(
-            self.holder(i, bodies, balls).site_placed(f"n{i + 1}", tuple(point), NO_TURN)
+            self.holder(i, made, balls).site_placed(f"n{i + 1}", tuple(point), NO_TURN)
             for i, point in enumerate(self.points)
         )
 
     # --- what joins them --------------------------------------------------------------------------
-    def joints(self, bodies: Sequence[Body], balls: Mapping[int, Body]) -> Iterator[BaseJoint]:
+    def joints(self, made: Sequence[Strut], balls: Mapping[int, Body]) -> Iterator[BaseJoint]:
         """A ball joint, or a hinge, wherever bars meet or end at a fixed node; and joints that keep
         floating parts in the plane."""
         for i, ends in enumerate(self.ends):
             hub, others = (GROUND, ends) if i in self.held else (None, ends[1:])
             for k in others:
                 name = f"n{i + 1}" if len(others) == 1 else f"n{i + 1} b{k + 1}"
-                yield self.joint(name, hub or bodies[ends[0]], bodies[k], i)
+                first = hub or self.end_of(made, ends[0], i)
+                yield self.joint(name, first, self.end_of(made, k, i), i)
         if self.normal is not None:
-            for body in (*self.floating(bodies), *balls.values()):
+            middles = [one.middle for one in made]
+            for body in (*self.floating(middles), *balls.values()):
                 yield Planar(f"plane {body.name}", GROUND, body, at=body.position, axis=self.normal)
 
     def joint(self, name: str, first: Body, second: Body, i: int) -> BaseJoint:
@@ -270,9 +332,9 @@ class Frame(NamedTuple):
             if not any(self.held & {*self.pairs[k]} for k in group):
                 yield bodies[min(group)]
 
-    def ropes(self, sites: Sequence[Site], options: StringOptions) -> tuple[String, ...]:
+    def ropes(self, sites: Sequence[Site]) -> tuple[String, ...]:
         """The strings between sites of nodes, as parts."""
-        each = MemberNumbers(self.who, "string", options, len(self.ways))
+        each = MemberNumbers(self.who, "string", self.string, len(self.ways))
         return tuple(self.rope(k, sites, each) for k in range(len(self.ways)))
 
     def rope(self, k: int, sites: Sequence[Site], each: MemberNumbers) -> String:
@@ -284,7 +346,7 @@ class Frame(NamedTuple):
             rest = length * each.get("rest", k, not_negative, 1.0)
         first, *over, last = (sites[i] for i in way)
         return String(
-            f"s{k + 1}", first, last, over=over, rest_length=rest,
+            self.names[k], first, last, over=over, rest_length=rest,
             stiffness=each.get("stiffness", k, not_negative), EA=each.get("EA", k, positive),
             damping=each.get("damping", k, not_negative, 0.0),
         )  # fmt: skip
@@ -315,6 +377,10 @@ class MemberNumbers:
                 )
             value = value[k]
         return check_argument(self.who, f"{self.what} {name}", value, check)
+
+    def checked(self, name: str, k: int, default: Any = None) -> Any:
+        """The number of member k, or the default; zero or above."""
+        return self.get(name, k, whole if name == "beads" else not_negative, default)
 
 
 # --- checks ---------------------------------------------------------------------------------------

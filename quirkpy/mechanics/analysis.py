@@ -9,9 +9,10 @@ from typing import Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, by_body, linear_of, speeds_count, zero_vectors
+from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
-from quirkpy.mechanics import equation
+from quirkpy.mechanics import bending, equation
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import gaps
 from quirkpy.parts.couplings import Coupling
@@ -53,6 +54,9 @@ class Energy(float):
 
 def energy(at: Instant) -> Energy:
     """Kinetic energy relative to N, and the potential energy of every active force that has one."""
+    if bending.bends(at):
+        potential = float(at.loads.potential.sum()) + bending.strain_energy(at)
+        return Energy(bending.kinetic_energy(at), potential)
     tables = at.selection.tables
     linear = 0.5 * float(np.sum(tables.body_mass[:, None] * at.v**2))
     angular = 0.5 * float(np.einsum("ni,nij,nj->", at.omega, tables.body_inertia, at.omega))
@@ -76,7 +80,7 @@ class Residual:
 def residual(at: Instant) -> Residual:
     """Residuals of all rows of the active joints, in table order, and of the stops that hold."""
     tables, selection = at.selection.tables, at.selection
-    u = np.hstack([at.v, at.omega]).reshape(-1)
+    u = bending.speeds(at)
     velocity = equation.constraint_matrix(at) @ u + at.rows.rate
     names = tuple(
         tables.joint_names[j]
@@ -350,8 +354,8 @@ def _wrench_origin(at: Instant, j: int) -> Floats:
     joint = at.selection.tables.joints[j]
     if isinstance(joint, GeneralJoint):
         return at.view[joint.bodies[1]].position
-    row = at.selection.tables.site_body[at.selection.tables.joint_site2[j]]
-    return np.asarray(at.frames.position[row])
+    site = at.selection.tables.joint_site2[j]
+    return np.asarray(at.frames.position[pack(at.selection.tables).sites.body[site]])
 
 
 def _shares(parts: equation.Decomposition) -> Floats:

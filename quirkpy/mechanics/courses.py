@@ -9,6 +9,7 @@ import numpy as np
 from quirkpy.kernels.act import courses, measures
 from quirkpy.kernels.base.arrays import Joints
 from quirkpy.kernels.base.states import (
+    NO_TAIL,
     attitudes_of,
     bodies_of,
     positions_of,
@@ -18,9 +19,11 @@ from quirkpy.kernels.base.states import (
     zero_vectors,
 )
 from quirkpy.kernels.place.kinematics import ground_frames
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.mechanics.bending import kinetic_energy, strain_energy
 from quirkpy.mechanics.instant import Instant
 from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection, Tables
 
@@ -28,24 +31,44 @@ from quirkpy.tables.tables import CALLBACK, OF_USERS_CODE, Selection, Tables
 AT_ONCE = 4096
 
 
-def instants(selection: Selection, t: Floats, states: Floats, angles: Floats) -> Iterator[Instant]:
+def instants(
+    selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats = NO_TAIL
+) -> Iterator[Instant]:
     """Each row of a run as an `Instant`, for code that must call Python: t [s] (k,), states (k, nb
-    + 1, STATE_WIDTH), angles [rad] (k, nc)."""
+    + 1, STATE_WIDTH), angles [rad] (k, nc), tails (k, tail)."""
     for k, time in enumerate(t.tolist()):
-        r, q, v, omega = quantities_of(bodies_of(states[k]))
-        yield Instant(selection, time, r, q, v, omega, angles[k])
+        motion, tail = quantities_of(bodies_of(states[k])), tails[k] if tails.size else NO_TAIL
+        yield Instant(selection, time, *motion, angles[k], further=tail)
 
 
-def kinetic_along(tables: Tables, states: Floats) -> Floats:
+def with_tails(tables: Tables, states: Floats, tails: Floats) -> Floats:
+    """States (k, nb + 1, STATE_WIDTH) with their tails (k, tail) in further rows, as kernels take
+    them where bodies bend; as they are elsewhere."""
+    if not tails.size:
+        return states
+    return tables.once(states_of).whole_rows(bodies_of(states), tails)
+
+
+def kinetic_along(selection: Selection, states: Floats, tails: Floats = NO_TAIL) -> Floats:
     """Kinetic energy relative to N [J] of states (k, nb + 1, STATE_WIDTH), at each (k,)."""
+    tables = selection.tables
+    if tails.size:
+        still = np.zeros((len(states), len(tables.coordinate_names)))
+        rows = instants(selection, still[:, :1].sum(axis=1), states, still, tails)
+        return np.array([kinetic_energy(at) for at in rows])
     v, omega = velocities_of(bodies_of(states)), spins_of(bodies_of(states))
     linear = (tables.body_mass[:, None] * v**2).reshape(len(states), -1).sum(axis=1)
     angular = np.einsum("kni,nij,knj->k", omega, tables.body_inertia, omega)
     return np.asarray(0.5 * linear + 0.5 * angular)
 
 
-def potential_along(selection: Selection, t: Floats, states: Floats, angles: Floats) -> Floats:
-    """Potential energy [J] of every active force that has one, at each row (k,)."""
+def potential_along(
+    selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats = NO_TAIL
+) -> Floats:
+    """Potential energy [J] of every active force that has one, and of strain, at each row (k,)."""
+    if tails.size:
+        rows = instants(selection, t, states, angles, tails)
+        return np.array([float(at.loads.potential.sum()) + strain_energy(at) for at in rows])
     kinds = selection.tables.element_kind[selection.elements]
     if np.isin(kinds, (CALLBACK, *OF_USERS_CODE)).any():
         rows = instants(selection, t, states, angles)
@@ -58,8 +81,8 @@ def potential_along(selection: Selection, t: Floats, states: Floats, angles: Flo
         some = slice(begin, begin + AT_ONCE)
         found = np.zeros((len(t[some]), len(selection.elements)))
         courses.potentials_along(
-            t[some], states[some], angles[some], selection.elements, packed.elements, joints,
-            packed.schedules, packed.bodies, packed.sites, frames, wrench, power, found,
+            t[some], states[some], packed.modes, angles[some], selection.elements, packed.elements,
+            joints, packed.schedules, packed.bodies, packed.sites, frames, wrench, power, found,
         )  # fmt: skip
         out[some] = found.sum(axis=1)
     return out
@@ -70,12 +93,13 @@ def loads_along(
 ) -> tuple[Floats, Floats]:
     """The total load of some elements of a selection, users' code included, on each body at each
     row (k, nb, 6), and their potential energy [J] (k,)."""
-    packed, n = pack(selection.tables), states.shape[1]
+    packed, nb = pack(selection.tables), selection.tables.n_bodies
+    n = nb + len(packed.modes.stations) + 1
     joints = Joints(packed.ends, packed.coordinates, np.zeros(angles.shape[1]))
     wrenches, found = zero_vectors(len(t), n), np.zeros((len(t), len(which)))
     measures.loads_along(
-        t, states, angles, which, packed.elements, joints, packed.schedules, packed.bodies,
-        packed.sites, ground_frames(n - 1), np.empty(2), wrenches, found,
+        t, states, packed.modes, angles, which, packed.elements, joints, packed.schedules,
+        packed.bodies, packed.sites, ground_frames(n - 1), np.empty(2), wrenches, found,
     )  # fmt: skip
     asked = which[selection.tables.element_kind[which] == CALLBACK]
     if len(asked):
@@ -84,7 +108,7 @@ def loads_along(
         for k, at in enumerate(instants(alone, t, states, angles)):
             wrenches[k, :-1] += at.loads.wrench
             found[k, 0] += at.loads.potential.sum()
-    return wrenches[:, :-1], found.sum(axis=1)
+    return wrenches[:, :nb], found.sum(axis=1)
 
 
 def centres_along(tables: Tables, which: Ints, states: Floats) -> Floats:
@@ -125,6 +149,7 @@ def coordinates_along(tables: Tables, which: Ints, states: Floats, angles: Float
     """Value and rate of the given coordinates at each row (k, n, 2)."""
     packed, out = pack(tables), np.empty((len(states), len(which), 2))
     joints = Joints(packed.ends, packed.coordinates, np.zeros(angles.shape[1]))
-    frames = ground_frames(states.shape[1] - 1)
-    courses.coordinates_along(states, angles, which, joints, packed.sites, frames, out)
+    frames = ground_frames(tables.n_bodies + len(packed.modes.stations))
+    sites, modes = packed.sites, packed.modes
+    courses.coordinates_along(states, modes, angles, which, joints, sites, frames, out)
     return out

@@ -3,13 +3,20 @@ memory, lent by it."""
 
 from __future__ import annotations
 
-import functools
 from collections.abc import Iterable
 from copy import copy
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import BODY1, BODY2, ROW_BODY1, ROW_BODY4, JointTable, Packed
+from quirkpy.kernels.base.arrays import (
+    BODY1,
+    BODY2,
+    MODE_COUNT,
+    ROW_BODY1,
+    ROW_BODY4,
+    JointTable,
+    Packed,
+)
 from quirkpy.kernels.base.conditions import (
     DECIDED,
     HOLDS,
@@ -28,11 +35,13 @@ from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
 from quirkpy.kernels.tree.merging import BLOCK_WIDTH
+from quirkpy.kernels.tree.modes import width_of
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
 from quirkpy.kernels.tree.stops import LATCH, STOP_JOINT, latch_labels, stop_labels, stops_of
 from quirkpy.kernels.tree.tree import (
     CARRIER,
     COUNT,
+    FIRST,
     FIRST_ROW,
     GENERAL_NODE,
     LOOP_BODY1,
@@ -46,6 +55,7 @@ from quirkpy.kernels.tree.tree import (
     tree_of,
 )
 from quirkpy.kernels.users.callbacks import PythonParts
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -69,17 +79,19 @@ class Layout:
     accelerations are computed: the same one or, where loops are many, one in which all bodies are
     free and merged and all joints are rows; memory: the storage that it needs.
 
-    states: offsets within states; None: every body has six speeds, and no more."""
+    states: offsets within states; None: those of the bodies and their modes."""
 
     def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
-        self.states = states or rigid_states(selection.tables.n_bodies)
+        self.states = states or selection.tables.once(states_of)
         tree, self.islands = tree_of(selection, self.packed)
         self.stops, one, two = stops_of(selection, self.packed)
         stops = closing_stops(one, two)
         self.tree = tree._replace(loops=np.concatenate([tree.loops, stops])) if len(one) else tree
         self.solved, self.memory = self.tree, 0
-        if merging_pays(tree, len(selection.rows), selection.tables.body_mass):
+        if not len(self.packed.modes.what) and merging_pays(
+            tree, len(selection.rows), selection.tables.body_mass
+        ):
             rows = closing_rows_of(selection, self.packed)
             self.solved, self.memory = without_tree(tree, np.concatenate([rows, stops]))
         self._idle: list[Engine] = []
@@ -101,7 +113,7 @@ class Layout:
         p, joints = self.packed, JointTable(self.packed.ends, self.packed.coordinates)
         return Model(
             self.solved, p.sites, joints, p.rows, p.elements, p.schedules, self.selection.elements,
-            p.bodies, self.islands, self.stops,
+            p.bodies, self.islands, self.stops, p.modes,
         )  # fmt: skip
 
     @cached_property
@@ -138,13 +150,6 @@ class Layout:
         return tuple(t.joint_names[j] for j in carriers if j >= 0)
 
 
-@functools.cache
-def rigid_states(bodies: int) -> StateLayout:
-    """The layout of the states of a number of rigid bodies; shared, so it must not be written
-    to."""
-    return StateLayout.rigid(bodies)
-
-
 class Loan:
     """The block for which an engine is lent; a class, as a generator with `yield` takes longer than
     some queries."""
@@ -176,8 +181,7 @@ class Engine:
 
     def __init__(self, layout: Layout) -> None:
         selection, tree = layout.selection, layout.solved
-        n, m = selection.tables.n_bodies, len(tree.loops)
-        general = n if GENERAL_NODE in tree.nodes[:-1, NODE] else 0
+        n, m = len(tree.nodes) - 1, len(tree.loops)
         self.selection, self.labels, self.states = selection, layout.labels, layout.states
         self.model = layout.model
         packed = layout.packed
@@ -187,15 +191,15 @@ class Engine:
         self.scratch = Scratch(
             ground_frames(n),
             zero_vectors(n + 1),
-            np.zeros(len(selection.elements)),
+            np.zeros(len(selection.elements) + len(layout.packed.modes.what)),
             np.zeros(2),
             np.zeros((n + 1, WIDTH)),
-            np.zeros((general, G_WIDTH)),
+            room_for_freedoms(layout),
             np.zeros((m, ROW_WIDTH)),
             *room_for_loops(layout),
             np.zeros((n + 1, ISLAND_WIDTH)),
             np.zeros(REPORT_WIDTH),
-            np.zeros((2, layout.states.tail)),
+            np.zeros((3, layout.states.tail)),
         )
         self.python = PythonParts(selection, self.model, self.conditions, self.scratch)
 
@@ -217,7 +221,7 @@ class Engine:
         if self.states.tail:
             self.stand_at(at.further)
         out = zero_vectors(len(at.r))
-        EVALUATE.run(at.t, at.state, self.model, self.conditions, self.scratch, out)
+        EVALUATE.run(at.t, at.whole, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
         return out
 
@@ -255,6 +259,14 @@ class Engine:
         control[PIVOT_USED], control[OF_GAP], control[OF_SLIP] = pivot, of_gap, of_slip
 
 
+def room_for_freedoms(layout: Layout) -> Floats:
+    """Memory for joints with several freedoms and for modes; no rows where there is neither."""
+    nodes, modes = layout.solved.nodes, layout.packed.modes
+    width = max((width_of(n) for n in modes.what[:, MODE_COUNT].tolist()), default=0)
+    needed = width or GENERAL_NODE in nodes[:-1, NODE]
+    return np.zeros((len(nodes) - 1 if needed else 0, G_WIDTH + width))
+
+
 def room_for_loops(layout: Layout) -> tuple[Floats, Ints]:
     """Memory for closing loops: innovations and their spans, or memory for merging with its
     blocks."""
@@ -262,7 +274,7 @@ def room_for_loops(layout: Layout) -> tuple[Floats, Ints]:
     if layout.memory:
         blocks = len(tree.nodes) + int(tree.merges[0, FIRST_ROW])
         return np.zeros((1, layout.memory)), np.zeros((max(m, blocks), BLOCK_WIDTH), dtype=np.int64)
-    freedoms = int(tree.nodes[:-1, COUNT].sum())
+    freedoms = int((tree.nodes[:-1, FIRST] + tree.nodes[:-1, COUNT]).max(initial=0))
     return np.zeros((m + 1, freedoms)), np.zeros((m, SPAN_WIDTH), dtype=np.int64)
 
 

@@ -16,17 +16,20 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    NO_TAIL,
     angular_of,
     attitudes_of,
     by_body,
     flat,
     linear_of,
     positions_of,
+    speeds_count,
     vectors_from,
     zero_vectors,
 )
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics import bending
 from quirkpy.mechanics.instant import ConstraintRows, Instant
 from quirkpy.parts.part import PartError
 
@@ -59,11 +62,12 @@ class Matrices(NamedTuple):
 class Solution(NamedTuple):
     """acceleration: v-dot in N and omega-dot in body axes (nb, 6); multipliers: least-norm, one per
     row (m,); constraint_wrench: load of the joints on each body, force in N and torque in body axes
-    (nb, 6)."""
+    (nb, 6); further: of the modes of bodies that bend (n,)."""
 
     acceleration: Floats
     multipliers: Floats
     constraint_wrench: Floats
+    further: Floats = NO_TAIL
 
 
 class UndeterminedAcceleration(ValueError):
@@ -91,6 +95,8 @@ def matrices(at: Instant) -> Matrices:
 
     The terms with T-dot q-dot in eqs. (8), (18), (19) are identically zero and do not appear.
     """
+    if bending.bends(at):
+        return _matrices_bent(at)
     n, tables = len(at.r), at.selection.tables
     J, b_joints = by_body(constraint_matrix(at)), at.rows.gamma
     generalised = applied_forces(at)
@@ -109,6 +115,23 @@ def matrices(at: Instant) -> Matrices:
         M[q, q] = T.T @ tables.body_inertia[k] @ T
         F[r], F[q] = linear_of(generalised)[k], T.T @ angular_of(generalised)[k]
     return Matrices(A, b, M, F)
+
+
+def _matrices_bent(at: Instant) -> Matrices:
+    """The same with a column for each mode behind those of the bodies: over velocities V = S x',
+    M = S' M S; S is constant along motions in all products with x'."""
+    n, J = len(at.r), constraint_matrix(at)
+    further = J.shape[1] - speeds_count(n)
+    S, unit, b_unit = np.zeros((J.shape[1], 7 * n + further)), np.zeros((n, 7 * n + further)), []
+    for k in range(n):
+        q, T = slice(7 * k + 3, 7 * k + 7), rate_matrix(at.q[k])
+        S[6 * k : 6 * k + 3, 7 * k : 7 * k + 3], S[6 * k + 3 : 6 * k + 6, q] = np.eye(3), T
+        q_dot = 0.25 * T.T @ at.omega[k]
+        unit[k, q] = 2.0 * at.q[k]
+        b_unit.append(-2.0 * q_dot @ q_dot)
+    S[6 * n :, 7 * n :] = np.eye(further)
+    A, b = np.vstack([J @ S, unit]), np.concatenate([targets(at), b_unit])
+    return Matrices(A, b, S.T @ bending.mass_matrix(at) @ S, S.T @ bending.forces(at))
 
 
 def literal(
@@ -150,12 +173,12 @@ def solve_literal(at: Instant) -> Solution:
         return _nothing(at)
     _refuse_lost_moments(at)
     x = literal(A, b, M, F, metric=_complete(M, at))
-    by_body = x.reshape(n, -1)
+    by_body = x[: 7 * n].reshape(n, -1)
     acceleration = zero_vectors(n)
     linear_of(acceleration)[:] = positions_of(by_body)
     for k in range(n):
         angular_of(acceleration)[k] = rate_matrix(at.q[k]) @ attitudes_of(by_body)[k]
-    return with_forces(at, acceleration)
+    return with_forces(at, acceleration, further=x[7 * n :])
 
 
 def _refuse_lost_moments(at: Instant) -> None:
@@ -179,21 +202,34 @@ def _complete(M: Floats, at: Instant) -> Floats:
 
 # --- over (v, omega): the null-space form ---------------------------------------------------------
 def constraint_matrix(at: Instant) -> Floats:
-    """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies
-    (m, 6 nb)."""
+    """Rows of the active joints over the stacked (v in N, omega in body axes) of all moving bodies,
+    and then over the rates of the modes of those that bend (m, 6 nb + ...)."""
     rows: ConstraintRows = at.rows
     n = len(at.r)
-    wide = zero_vectors(len(rows.phi), n + 1)
+    wide = zero_vectors(len(rows.phi), len(at.frames.rows))
     each = np.arange(len(rows.phi))
     first, second = by_body(rows.jacobian), by_body(rows.second)
     wide[each, rows.body1] += first[:, 0]
     wide[each, rows.body2] += first[:, 1]
     wide[each, rows.body3] += second[:, 0]
     wide[each, rows.body4] += second[:, 1]
+    if bending.bends(at):
+        return bending.on_bodies(at, wide)
     wide = wide[:, :n]
     turns = at.frames.axes[:n]
     angular_of(wide)[:] = np.einsum("mni,nij->mnj", angular_of(wide), turns)
     return flat(wide)
+
+
+def targets(at: Instant) -> Floats:
+    """What the rows of the active joints ask of the rates of all speeds (m,)."""
+    rows = at.rows
+    if not bending.bends(at):
+        return rows.gamma
+    bias, first, second = bending.station_biases(at), by_body(rows.jacobian), by_body(rows.second)
+    ends = ((rows.body1, first[:, 0]), (rows.body2, first[:, 1]),
+            (rows.body3, second[:, 0]), (rows.body4, second[:, 1]))  # fmt: skip
+    return rows.gamma - sum(np.einsum("mi,mi->m", J, bias[body]) for body, J in ends)
 
 
 def applied_forces(at: Instant) -> Floats:
@@ -204,6 +240,32 @@ def applied_forces(at: Instant) -> Floats:
     torque = np.einsum("nij,ni->nj", turns, angular_of(at.loads.wrench))
     momentum = np.einsum("nij,nj->ni", at.selection.tables.body_inertia, at.omega)
     return vectors_from(linear_of(at.loads.wrench), torque - cross(at.omega, momentum))
+
+
+def generalised_forces(at: Instant) -> Floats:
+    """`applied_forces` as one line, with those on modes last (n,)."""
+    return bending.forces(at) if bending.bends(at) else flat(applied_forces(at))
+
+
+def over_root(at: Instant, vectors: Floats) -> Floats:
+    """x M^(-1/2) of rows over all speeds (..., n), with M^(-1/2) = L^-T, M = L L', where bodies
+    bend."""
+    if bending.bends(at):
+        factor = np.linalg.cholesky(bending.mass_matrix(at))
+        return np.asarray(np.linalg.solve(factor, vectors.T).T)
+    _, back = mass_roots(at)
+    if vectors.ndim == 1:
+        return flat(np.einsum("nij,nj->ni", back, by_body(vectors)))
+    return _over_bodies(vectors, back)
+
+
+def from_root(at: Instant, weighted: Floats) -> Floats:
+    """Rates of all speeds from M^(1/2) times these (n,)."""
+    if bending.bends(at):
+        factor = np.linalg.cholesky(bending.mass_matrix(at))
+        return np.asarray(np.linalg.solve(factor.T, weighted))
+    _, back = mass_roots(at)
+    return flat(np.einsum("nij,nj->ni", back, by_body(weighted)))
 
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:
@@ -227,21 +289,24 @@ class Decomposition(NamedTuple):
 
 def decompose(at: Instant, row_cut: float = ROW_CUT) -> Decomposition:
     """Rank of the active constraints, free of units: A = J M^(-1/2) with rows of unit norm."""
-    _, back = mass_roots(at)
     J = constraint_matrix(at)
-    A = _over_bodies(J, back)
+    A = over_root(at, J)
     if not np.isfinite(A).all():
         raise PartError(
             f"the state at t = {at.t:g} s has numbers that are too large for its joints; the "
             f"largest is {float(abs(at.r).max(initial=0.0)):.3g} m: give smaller ones."
         )
-    mass = at.selection.tables.body_mass
-    if len(J) and mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf):
+    if len(J) and not bending.bends(at) and is_uneven(at.selection.tables.body_mass):
         return _of_uneven(at, J, A, row_cut)
     norms = row_norms(A)
     U, sigma, Vt = np.linalg.svd(A / norms[:, None], full_matrices=False)
     rank = _rank(sigma, row_cut)
     return Decomposition(U, sigma, Vt, rank, norms, float(sigma[rank - 1]) if rank else 1.0)
+
+
+def is_uneven(mass: Floats) -> bool:
+    """Whether masses [kg] are far apart."""
+    return bool(mass.max(initial=0.0) > UNEVEN * mass.min(initial=np.inf))
 
 
 def _of_uneven(at: Instant, J: Floats, A: Floats, row_cut: float) -> Decomposition:
@@ -277,19 +342,31 @@ def solve_dense(at: Instant) -> Solution:
     n = len(at.r)
     if n == 0:
         return _nothing(at)
-    _, back = mass_roots(at)
-    free = flat(np.einsum("nij,nj->ni", back, applied_forces(at)))
+    free = over_root(at, generalised_forces(at))
     if not len(at.rows.phi):
-        return with_forces(at, np.einsum("nij,nj->ni", back, by_body(free)))
+        return _of_speeds(at, from_root(at, free))
     U, sigma, Vt, rank, norms, _ = decompose(at)
     U, sigma, Vt = U[:, :rank], sigma[:rank], Vt[:rank]
-    inside = Vt.T @ ((U.T @ (at.rows.gamma / norms)) / sigma - Vt @ free)
-    acceleration = np.einsum("nij,nj->ni", back, by_body(free + inside))
-    return with_forces(at, acceleration, U @ ((Vt @ inside) / sigma) / norms)
+    inside = Vt.T @ ((U.T @ (targets(at) / norms)) / sigma - Vt @ free)
+    return _of_speeds(at, from_root(at, free + inside), U @ ((Vt @ inside) / sigma) / norms)
 
 
-def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = None) -> Solution:
-    """Add the constraint forces M a - F, and the least-norm multipliers that produce them."""
+def _of_speeds(at: Instant, rates: Floats, multipliers: Floats | None = None) -> Solution:
+    """The solution with the rates of all speeds (n,)."""
+    ends = speeds_count(len(at.r))
+    return with_forces(at, by_body(rates[:ends]), multipliers, rates[ends:])
+
+
+def with_forces(
+    at: Instant, acceleration: Floats, multipliers: Floats | None = None, further: Floats = NO_TAIL
+) -> Solution:
+    """Add the constraint forces M a - F, and the least-norm multipliers that produce them; further:
+    rates of modes."""
+    if bending.bends(at):
+        rates = np.concatenate([flat(acceleration), further])
+        load = bending.mass_matrix(at) @ rates - bending.forces(at)
+        found = _least_multipliers(at, load) if multipliers is None else multipliers
+        return Solution(acceleration, found, by_body(load[: acceleration.size]), further)
     tables = at.selection.tables
     inertial = np.hstack([
         tables.body_mass[:, None] * linear_of(acceleration),
@@ -304,11 +381,15 @@ def with_forces(at: Instant, acceleration: Floats, multipliers: Floats | None = 
 def multipliers_of(at: Instant, wrench: Floats) -> Floats:
     """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench: force in
     N, torque in body axes (nb, 6); or impulses."""
+    return _least_multipliers(at, flat(wrench))
+
+
+def _least_multipliers(at: Instant, load: Floats) -> Floats:
+    """The same for a load over all speeds (n,)."""
     if not len(at.rows.phi):
         return np.zeros(0)
-    _, back = mass_roots(at)
     U, sigma, Vt, rank, norms, _ = decompose(at)
-    weighted = flat(np.einsum("nij,nj->ni", back, wrench))
+    weighted = over_root(at, load)
     return np.asarray(U[:, :rank] @ ((Vt[:rank] @ weighted) / sigma[:rank]) / norms)
 
 

@@ -20,6 +20,7 @@ from quirkpy.kernels.base.arrays import (
     Joints,
 )
 from quirkpy.kernels.base.states import (
+    NO_TAIL,
     angular_of,
     bodies_of,
     linear_of,
@@ -37,6 +38,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics import analysis, equation
+from quirkpy.mechanics.courses import with_tails
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.couplings import Coupling
 from quirkpy.tables.tables import CALLBACK, RELATION_ROW, Selection, Tables
@@ -44,7 +46,7 @@ from quirkpy.tables.tables import CALLBACK, RELATION_ROW, Selection, Tables
 
 class Found(NamedTuple):
     """Multipliers (k, m + ns), their loads on the bodies of their rows (k, m + ns, 4, 6), residuals
-    of the rows of joints (k, m), whether the multipliers are unique (k,)."""
+    of the rows of joints (k, m), whether the multipliers are sure (k,)."""
 
     multipliers: Floats
     wrenches: Floats
@@ -56,17 +58,19 @@ class Holders:
     """Loads of joints and stops of a selection at rows of a run: t [s] (k,), states (k, nb + 1,
     STATE_WIDTH), angles [rad] (k, nc), which stops hold (k, ns) and their labels.
 
-    All rows are evaluated in one compiled pass; rows of the run with redundant joints, and systems
-    with joints or forces in Python, state by state."""
+    All rows are evaluated in one compiled pass; state by state where it is not sure which joints
+    are redundant, as with masses that are far apart, and with joints or forces in Python."""
 
     def __init__(
         self, selection: Selection, t: Floats, states: Floats, angles: Floats, held: Bools,
-        labels: tuple[str, ...],
+        labels: tuple[str, ...], tails: Floats = NO_TAIL,
     ) -> None:  # fmt: skip
         self.selection, self.t, self.states, self.angles = selection, t, states, angles
         self.tables, self.packed = selection.tables, pack(selection.tables)
+        self.tails, self.whole = tails, with_tails(self.tables, states, tails)
+        self.ground = self.tables.n_bodies + len(self.packed.modes.stations)
         self.stops, one, two = stops_of(selection, self.packed)
-        ground = np.full_like(one, self.tables.n_bodies)
+        ground = np.full_like(one, self.ground)
         self.stop_bodies = np.stack([one, two, ground, ground], axis=1)
         known = stop_labels(selection, self.stops)
         self.held = np.zeros((len(t), len(known)), dtype=bool)
@@ -86,9 +90,9 @@ class Holders:
         )  # fmt: skip
         joints = Joints(packed.ends, packed.coordinates, np.zeros(self.angles.shape[1]))
         multipliers_along(
-            self.t, self.states, self.angles, self.held, s.elements, packed.elements, joints,
-            packed.schedules, packed.bodies, inverse_bodies(self.tables), packed.sites,
-            self._holding, self._room(n), *found,
+            self.t, self.whole, self.packed.modes, self.angles, self.held, s.elements,
+            packed.elements, joints, packed.schedules, packed.bodies, inverse_bodies(self.tables),
+            packed.sites, self._holding, self._room(n), *found,
         )  # fmt: skip
         if self._asks_python:
             found.sure[:] = False
@@ -96,22 +100,27 @@ class Holders:
 
     @property
     def _asks_python(self) -> bool:
+        """Whether the dense decomposition must answer: joints or forces in Python, bodies that
+        bend."""
         kinds = self.tables.element_kind[self.selection.elements]
-        return any(joints_in_python(self.selection)) or bool((kinds == CALLBACK).any())
+        asked = any(joints_in_python(self.selection)) or bool((kinds == CALLBACK).any())
+        return asked or bool(self.tails.size)
 
     @property
     def _holding(self) -> Holding:
         rows = self.packed.rows
         bodies = rows.what[self.selection.rows, ROW_BODY1 : ROW_BODY4 + 1].copy()
-        bodies[bodies < 0] = self.tables.n_bodies
-        return Holding(self.selection.rows, rows, bodies, self.stops, self.stop_bodies)
+        bodies[bodies < 0] = self.ground
+        even = not equation.is_uneven(self.tables.body_mass)
+        return Holding(self.selection.rows, rows, bodies, self.stops, self.stop_bodies, even)
 
     def _room(self, n: int) -> Workspace:
-        nb = self.tables.n_bodies
+        nb = self.ground
         return Workspace(
             ground_frames(nb), zero_vectors(nb + 1), np.zeros(len(self.selection.elements)),
             np.zeros(2), np.zeros((n, ROW_WIDTH)), np.zeros((n, ENDS), dtype=np.int64),
-            np.zeros((n, ENDS, WRENCH)), np.zeros((n, n)), np.zeros((2, n)), zero_vectors(nb + 1),
+            np.zeros((n, ENDS, WRENCH)), np.zeros((n, n)), np.zeros((n, n)),
+            np.zeros((4, n)), np.zeros(n, dtype=np.int64), zero_vectors(nb + 1),
         )  # fmt: skip
 
     # --- joints -----------------------------------------------------------------------------------
@@ -155,7 +164,8 @@ class Holders:
         """A load about the mass centre of a joint's second body, transferred to its site."""
         t = self.tables
         which = np.array([t.joint_site1[j], t.joint_site2[j]])
-        sites = sites_along(bodies_of(self.states), which, self.packed.sites)
+        packed = self.packed
+        sites = sites_along(self.whole, which, packed.sites, packed.modes, t.n_bodies)
         body = int(t.site_body[which[1]])
         centre = positions_of(self.states[:, body]) if body < t.n_bodies else np.zeros(3)
         force, torque = linear_of(wrench), angular_of(wrench)
@@ -197,7 +207,8 @@ class Holders:
             labels = stop_labels(self.selection, self.stops)
             held = tuple(label for label, on in zip(labels, self.held[k], strict=True) if on)
             motion = quantities_of(bodies_of(self.states[k]))
-            at = Instant(self.selection, float(self.t[k]), *motion, self.angles[k], held)
+            tail = self.tails[k] if self.tails.size else NO_TAIL
+            at = Instant(self.selection, float(self.t[k]), *motion, self.angles[k], held, tail)
             multipliers = equation.solve_dense(at).multipliers
             self._known[k] = {
                 "inertial": analysis.reactions(at, multipliers, "inertial"),

@@ -38,7 +38,8 @@ from quirkpy.kernels.tree.stops import (
     stop_rows,
     stops_of,
 )
-from quirkpy.kernels.users.packing import pack, sites_of
+from quirkpy.kernels.users.modal import states_of
+from quirkpy.kernels.users.packing import pack, sites_and_modes
 from quirkpy.kernels.users.users import FrameMotions, Users, joints_in_python, off_by
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
@@ -78,9 +79,9 @@ class Held(NamedTuple):
 
 
 class Loads(NamedTuple):
-    """wrench: load on each moving body, about its mass centre in N (nb, 6); potential: energy of
-    each element (n,); power of the forces without a potential: delivered by loads, dissipated by
-    dampers (2,)."""
+    """wrench: load on each moving body, about its mass centre in N, and on each station (nb + ns,
+    6); potential: energy of each element (n,); power of the forces without a potential: delivered
+    by loads, dissipated by dampers (2,)."""
 
     wrench: Floats
     potential: Floats
@@ -105,27 +106,36 @@ class Instant:
 
     @cached_property
     def state(self) -> Floats:
-        """The state as the kernels take it (nb, STATE_WIDTH)."""
+        """The rows of the bodies (nb, STATE_WIDTH)."""
         return state_rows(self.r, self.q, self.v, self.omega)
 
     @cached_property
+    def whole(self) -> Floats:
+        """The state as the kernels take it: rows of the bodies, and where any bends, of the tail
+        (., STATE_WIDTH)."""
+        if not self.further.size:
+            return self.state
+        return self.selection.tables.once(states_of).whole_rows(self.state, self.further)
+
+    @cached_property
     def frames(self) -> FrameMotions:
-        """Kinematics of all bodies in N."""
-        return FrameMotions(kinematics.frames_of(self.state))
+        """Kinematics in N of all bodies, of the stations on those that bend, and of the ground."""
+        modes = pack(self.selection.tables).modes
+        return FrameMotions(kinematics.frames_of(self.whole, modes, len(self.r)))
 
     @cached_property
     def sites(self) -> FrameMotions:
         """Kinematics in N of all sites of the tables (ns)."""
-        return self._frames_of(pack(self.selection.tables).sites)
+        return self._frames_of(pack(self.selection.tables).sites, self.frames.rows)
 
     def at_sites(self, *parts: Site) -> FrameMotions:
         """Kinematics in N of any sites on bodies of the system."""
-        t = self.selection.tables
-        return self._frames_of(sites_of(parts, t.body_index, t.n_bodies))
+        sites, modes = sites_and_modes(parts, self.selection.tables)
+        return self._frames_of(sites, kinematics.frames_of(self.whole, modes, len(self.r)))
 
-    def _frames_of(self, sites: Sites) -> FrameMotions:
+    def _frames_of(self, sites: Sites, frames: Floats) -> FrameMotions:
         rows = np.empty((len(sites.body), FRAME_WIDTH))
-        fill_sites(np.arange(len(rows)), sites, self.frames.rows, rows)
+        fill_sites(np.arange(len(rows)), sites, frames, rows)
         return FrameMotions(rows)
 
     @cached_property
@@ -175,16 +185,16 @@ class Instant:
     def _stop_rows(self) -> ConstraintRows:
         """Rows of the stops that hold: the distance of each held coordinate from its stop, positive
         on the free side, so that multipliers of stops that are pressed on are positive."""
-        packed, nb = pack(self.selection.tables), self.selection.tables.n_bodies
+        packed, ground = pack(self.selection.tables), len(self.frames.rows) - 1
         stops, one, two = stops_of(self.selection, packed)
         which = np.array([k for k, _ in self._holding])
         made = np.zeros((len(which), ROW_WIDTH))
         stop_rows(which, stops, self.joints, packed.sites, self.frames.rows, made)
         made *= stops.numbers[which, SIDE, None]
-        ground = np.full(len(which), nb)
+        none = np.full(len(which), ground)
         return ConstraintRows(
             made[:, PHI], made[:, RATE], made[:, JACOBIAN:SECOND], made[:, GAMMA], one[which],
-            two[which], made[:, SECOND:], ground, ground,
+            two[which], made[:, SECOND:], none, none,
         )  # fmt: skip
 
     def _joint_rows(self) -> ConstraintRows:
@@ -202,7 +212,7 @@ class Instant:
             made,
         )
         bodies = packed.rows.what[s.rows, ROW_BODY1 : ROW_BODY4 + 1].T
-        one, two, three, four = np.where(bodies < 0, t.n_bodies, bodies)
+        one, two, three, four = np.where(bodies < 0, len(self.frames.rows) - 1, bodies)
         out = ConstraintRows(
             made[:, PHI],
             made[:, RATE],
@@ -234,7 +244,7 @@ class Instant:
         """Loads of the active forces, without constraint forces and gyroscopic terms."""
         s, t = self.selection, self.selection.tables
         wrench, potential, power = (
-            zero_vectors(t.n_bodies + 1),
+            zero_vectors(len(self.frames.rows)),
             np.empty(len(s.elements)),
             np.empty(2),
         )

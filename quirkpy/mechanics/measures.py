@@ -28,8 +28,8 @@ from quirkpy.kernels.act.wrenches import INTO, LOST, OUT, PROJECTED
 from quirkpy.kernels.base.arrays import POSITION, SPIN, VELOCITY, Joints, Sites
 from quirkpy.kernels.base.states import (
     BODY_COLUMNS,
+    NO_TAIL,
     attitudes_of,
-    bodies_of,
     ledger_of,
     positions_of,
     spins_of,
@@ -38,7 +38,7 @@ from quirkpy.kernels.base.states import (
     zero_vectors,
 )
 from quirkpy.kernels.place.kinematics import ground_frames, sites_along
-from quirkpy.kernels.users.packing import pack, sites_of
+from quirkpy.kernels.users.packing import pack, sites_and_modes, sites_known, sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.courses import (
@@ -50,6 +50,7 @@ from quirkpy.mechanics.courses import (
     loads_along,
     momenta_along,
     potential_along,
+    with_tails,
 )
 from quirkpy.mechanics.holding import Holders
 from quirkpy.mechanics.sensing import read_sensor
@@ -71,21 +72,28 @@ Line: TypeAlias = tuple[int, int | Site, int]
 
 class Portion:
     """Rows of a motion under one selection: t [s] (k,), states (k, nb + 1, STATE_WIDTH), angles
-    [rad] (k, nc), which stops hold (k, ns) and their labels."""
+    [rad] (k, nc), which stops hold (k, ns) and their labels, tails of the states (k, tail)."""
 
     def __init__(
         self, selection: Selection, t: Floats, states: Floats, angles: Floats,
-        held: Bools | None = None, labels: tuple[str, ...] = (),
+        held: Bools | None = None, labels: tuple[str, ...] = (), tails: Floats = NO_TAIL,
     ) -> None:  # fmt: skip
         self.selection, self.t, self.angles = selection, np.ascontiguousarray(t), angles
         self.states = np.ascontiguousarray(states)
         self.held = np.zeros((len(t), 0), dtype=bool) if held is None else held
-        self.labels = labels
+        self.labels, self.tails = labels, tails
+
+    @cached_property
+    def whole(self) -> Floats:
+        """The states as kernels take them, with their tails (k, ., STATE_WIDTH)."""
+        return with_tails(self.selection.tables, self.states, self.tails)
 
     @cached_property
     def holders(self) -> Holders:
         """The loads of joints and stops along it."""
-        return Holders(self.selection, self.t, self.states, self.angles, self.held, self.labels)
+        return Holders(
+            self.selection, self.t, self.states, self.angles, self.held, self.labels, self.tails
+        )
 
 
 class Measure(NamedTuple):
@@ -156,7 +164,7 @@ def unknown_measure(tables: Tables, name: object) -> str:
 
 # --- of the whole ---------------------------------------------------------------------------------
 def _of_whole() -> Iterator[tuple[str, Measure]]:
-    yield "kinetic", Measure("J", lambda at: kinetic_along(at.selection.tables, at.states))
+    yield "kinetic", Measure("J", kinetic_of)
     yield "potential", Measure("J", _potential, acts=True)
     yield "energy", Measure("J", _energy, acts=True)
     for name, column in LEDGER.items():
@@ -180,11 +188,16 @@ def _every(at: Portion) -> Ints:
 
 
 def _potential(at: Portion) -> Floats:
-    return potential_along(at.selection, at.t, at.states, at.angles)
+    return potential_along(at.selection, at.t, at.states, at.angles, at.tails)
 
 
 def _energy(at: Portion) -> Floats:
-    return kinetic_along(at.selection.tables, at.states) + _potential(at)
+    return kinetic_of(at) + _potential(at)
+
+
+def kinetic_of(at: Portion) -> Floats:
+    """Kinetic energy relative to N [J] at each row (k,)."""
+    return kinetic_along(at.selection, at.states, at.tails)
 
 
 def _centre(at: Portion) -> Floats:
@@ -249,8 +262,9 @@ def _is_taken(tables: Tables, name: str) -> bool:
 
 def _of_site(site: Site, columns: slice, at: Portion) -> Floats:
     t = at.selection.tables
-    sites = sites_of([site], t.body_index, t.n_bodies)
-    return sites_along(bodies_of(at.states), np.zeros(1, dtype=np.int64), sites)[:, 0, columns]
+    sites, modes = sites_and_modes([site], t)
+    which, n = np.zeros(1, dtype=np.int64), t.n_bodies
+    return sites_along(at.whole, which, sites, modes, n)[:, 0, columns]
 
 
 # --- of joints ------------------------------------------------------------------------------------
@@ -281,7 +295,7 @@ def _of_coordinate(unit: str, c: int, column: int) -> Measure:
     which = np.array([c])
 
     def along(at: Portion) -> Floats:
-        made = coordinates_along(at.selection.tables, which, at.states, at.angles)
+        made = coordinates_along(at.selection.tables, which, at.whole, at.angles)
         return made[:, 0, column]
 
     return Measure(unit, along, lines=((COORDINATE_NUMBER, c, column),))
@@ -289,7 +303,7 @@ def _of_coordinate(unit: str, c: int, column: int) -> Measure:
 
 def _coordinates(which: Ints, at: Portion) -> Floats:
     """Rates of several coordinates."""
-    return coordinates_along(at.selection.tables, which, at.states, at.angles)[:, :, 1]
+    return coordinates_along(at.selection.tables, which, at.whole, at.angles)[:, :, 1]
 
 
 def _load_of_joint(name: str, columns: slice, at: Portion) -> Floats:
@@ -350,7 +364,7 @@ def _elements(f: int, selection: Selection) -> Ints:
 
 
 def _own(f: int, at: Portion) -> tuple[Floats, Floats]:
-    return loads_along(at.selection, _elements(f, at.selection), at.t, at.states, at.angles)
+    return loads_along(at.selection, _elements(f, at.selection), at.t, at.whole, at.angles)
 
 
 def force_loads(f: int, at: Portion) -> Floats:
@@ -383,7 +397,7 @@ def _of_sensors(tables: Tables) -> Iterator[tuple[str, Measure]]:
 
 
 def _of_sensor(k: int, what: str, at: Portion) -> Floats:
-    rows = instants(at.selection, at.t, at.states, at.angles)
+    rows = instants(at.selection, at.t, at.states, at.angles, at.tails)
     return np.array([float(getattr(read_sensor(row, k), what)) for row in rows])
 
 
@@ -400,8 +414,9 @@ def kernel_measures(tables: Tables, lines: list[Line]) -> Measures:
             sites.append(row)
             row = len(sites) - 1
         what.append((kind, row, column))
-    places = sites_of(sites, tables.body_index, tables.n_bodies) if sites else NO_SITES
-    return _measures(np.array(what, dtype=np.int64).reshape(-1, 3), places, tables.n_bodies + 1)
+    places = sites_known(sites, tables) if sites else NO_SITES
+    rows = tables.n_bodies + len(pack(tables).modes.stations) + 1
+    return _measures(np.array(what, dtype=np.int64).reshape(-1, 3), places, rows)
 
 
 def _measures(what: Ints, places: Sites, bodies: int) -> Measures:
@@ -420,9 +435,9 @@ def compiled_along(at: Portion, lines: list[Line]) -> Floats:
     packed, out = pack(at.selection.tables), np.zeros((len(at.t), len(lines)))
     joints = Joints(packed.ends, packed.coordinates, np.zeros(at.angles.shape[1]))
     measures_along(
-        at.t, at.states, at.angles, kernel_measures(at.selection.tables, lines), packed.elements,
-        joints, packed.schedules, packed.bodies, packed.sites,
-        ground_frames(at.selection.tables.n_bodies), out,
+        at.t, at.whole, packed.modes, at.angles, kernel_measures(at.selection.tables, lines),
+        packed.elements, joints, packed.schedules, packed.bodies, packed.sites,
+        ground_frames(at.selection.tables.n_bodies + len(packed.modes.stations)), out,
     )  # fmt: skip
     return out
 
@@ -430,6 +445,6 @@ def compiled_along(at: Portion, lines: list[Line]) -> Floats:
 def value_at(measure: Measure, at: Any) -> Floats:
     """The value of a measure at a single `Instant`."""
     states = with_ledger(at.state)[None]
-    held = np.ones((1, len(at.held)), dtype=bool)
-    one = Portion(at.selection, np.array([at.t]), states, at.near[None], held, at.held)
+    held, tails = np.ones((1, len(at.held)), dtype=bool), at.further[None]
+    one = Portion(at.selection, np.array([at.t]), states, at.near[None], held, at.held, tails)
     return np.asarray(measure.along(one)[0])

@@ -9,6 +9,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.place.kinematics import sites_along
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.triples import (
     Nine,
@@ -104,11 +105,11 @@ def check_meeting(at: Instant) -> None:
 def surely_meet(selection: Selection, rows: Floats) -> Bools:
     """At which states of all bodies (k, nb, STATE_WIDTH) the ends of all active joints certainly
     coincide (k,), by a quick test; others need `check_meeting`, as do all states where joints
-    relate coordinates or are equations of a user."""
+    relate coordinates or are equations of a user, or bodies bend."""
     t = selection.tables
     out = np.ones(len(rows), dtype=bool)
     for joint in (t.joints[k] for k in selection.joints):
-        if not isinstance(joint, Joint) or joint.relations():
+        if not isinstance(joint, Joint) or joint.relations() or t.once(states_of).tail:
             return np.zeros(len(rows), dtype=bool)
         sites = sites_of(joint.sites, t.body_index, t.n_bodies)
         ends = sites_along(rows, np.arange(2), sites)

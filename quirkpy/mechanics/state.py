@@ -18,6 +18,7 @@ from quirkpy.maths.cached import cached_property
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats, Ints, read_only
 from quirkpy.maths.warnings import doubt_any
+from quirkpy.mechanics import bending
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
@@ -56,13 +57,15 @@ MOVING = ("r", "q", "v", "omega")
 
 
 class BodyState(NamedTuple):
-    """position [m] and velocity [m/s] of the mass centre in N, orientation body to N, angular
-    velocity in body axes."""
+    """position [m] and velocity [m/s] of the mass centre (undeformed) in N, orientation body to N,
+    angular velocity in body axes; amounts of its modes and their rates, none of a rigid body."""
 
     position: Floats
     orientation: Any
     velocity: Floats
     angular_velocity: Floats
+    modes: Floats = NO_TAIL
+    mode_rates: Floats = NO_TAIL
 
 
 class JointState(NamedTuple):
@@ -113,16 +116,12 @@ class State(FrozenRecord):
     q: Floats  # w x y z, body to N (n, 4)
     v: Floats  # in N [m/s] (n, 3)
     omega: Floats  # body axes [rad/s] (n, 3)
-    joints: tuple[
-        str, ...
-    ]  # one for each coordinate: the joint's name, and its own where that has several
+    joints: tuple[str, ...]  # of each coordinate the joint's name, with its own where it has more
     windings: Ints  # whole turns of each coordinate that is an angle (n_coordinates,)
     selection: Selection | None = dataclasses.field(default=None, repr=False)
     step: float | None = None  # the next step of the integrator [s]; None: not known
     held: tuple[str, ...] = ()  # stops that hold their joints
-    merged: Floats | None = (
-        None  # rows of the clusters with which a run ended here; None: not known
-    )
+    merged: Floats | None = None  # rows of clusters in which a run ended here; None: not known
     further: Floats = dataclasses.field(  # the tail of the state, as `StateLayout` has it (tail,)
         default_factory=lambda: NO_TAIL, repr=False
     )
@@ -219,7 +218,7 @@ class State(FrozenRecord):
         return cls.from_locked({
             **PLAIN_START, "bodies": t.body_names, "joints": t.coordinate_names, "windings": zero,
             "r": t.body_position, "q": t.body_quaternion, "v": t.body_velocity,
-            "omega": t.body_omega, "selection": selection,
+            "omega": t.body_omega, "selection": selection, "further": bending.unbent(t),
         })._between_stops(())  # fmt: skip
 
     def on(self, selection: Selection) -> State:
@@ -239,6 +238,7 @@ class State(FrozenRecord):
             t=self.t, joints=t.coordinate_names, windings=windings, selection=selection,
             step=step, held=held, merged=self.merged, here=self._held_here(selection),
             controls=self.controls,
+            further=bending.tail_for(t, self.bodies, self.further, self.selection),
         )  # fmt: skip
         return there._between_stops(old)
 
@@ -277,7 +277,8 @@ class State(FrozenRecord):
         a sensor."""
         if name in self.bodies:
             k = self.bodies.index(name)
-            return BodyState(self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k])
+            motion = self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k]
+            return BodyState(*motion, *bending.modes_of(self.selection, k, self.further))
         tables = self._tables(f"reading {name!r}")
         if name in tables.joint_index:
             return self._joint(tables.joint_index[name])

@@ -299,7 +299,12 @@ class System:
             ) from error
 
     def _solve_recursive(self, at: Instant) -> Solution:
-        return equation.with_forces(at, self._recursive(at))
+        if not at.further.size:
+            return equation.with_forces(at, self._recursive(at))
+        with self.clusters.lend() as engine:
+            rates = engine.all_accelerations(at)
+        made = engine.states
+        return equation.with_forces(at, made.by_body(rates), further=made.further_in(rates))
 
     def _recursive(self, at: Instant) -> Floats:
         with self.clusters.lend() as engine:

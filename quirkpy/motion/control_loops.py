@@ -229,11 +229,23 @@ class Loop:
                 raise self._refuse_size(told, name, t)
         raise who.refuse(f"its command failed at t = {t:.9g} s.")
 
+    def _check_signs(self, rows: Floats) -> None:
+        """Refuse commands below zero of fields that must not be, such as a rest length."""
+        for name, drive, span in self.places:
+            told = rows[:, span.stop - 1]
+            if drive.above_zero and (told < 0.0).any():
+                k = int(np.argmax(told < 0.0))
+                raise self.controller.refuse(
+                    f"command at t = {rows[k, self.clock_column]:.9g} s returned {told[k]:g} for "
+                    f"{name!r}, but that must not be negative."
+                )
+
     # --- what it leaves ---------------------------------------------------------------------------
     def take(self, log: Floats, sampled: int, acted: int) -> None:
         """Keep the samples of a log, and move those with commands that have not yet taken effect to
         its beginning."""
         mine = slice(self.clock_column, self.end)
+        self._check_signs(log[self.carried : sampled])
         self.kept.append(log[self.carried : sampled, mine].copy())
         log[: sampled - acted, mine] = log[acted:sampled, mine].copy()
         self.first += acted

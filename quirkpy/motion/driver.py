@@ -91,6 +91,8 @@ class Driver:
             clock, self.counts, lines, rows, states.groups, zero_vectors(states.bodies),
             np.zeros(2), np.zeros(2), np.zeros((0, 2)),
         )  # fmt: skip
+        if clusters.selection.unproven:
+            clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
         self.watched = watched_in(self.entry, clusters.selection, events)
         self.kinds = {w.line[0] for w in self.watched}
@@ -220,13 +222,13 @@ class Driver:
         ended.
 
         No steps are taken if the start must be examined first: at rest, or in a loop where branches
-        may meet."""
+        may meet; bodies that bend choose theirs."""
         e = self.engine
         looking = len(e.scratch.rows) > 0 or REST in self.kinds
         why = self._start(kept, 1 if looking else 1 + self._room())
         if looking and self._resting():
             return integrator.STOPPED
-        closing = looking and len(e.scratch.rows) > 0
+        closing = looking and len(e.scratch.rows) > 0 and not self.tail.size
         if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
             self._ask_for_branches()
         return why

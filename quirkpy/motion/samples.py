@@ -68,7 +68,7 @@ class DrivenField:
         self, drive: Drive, t: Tables, begun: float, known: tuple[Any, Any] | None
     ) -> None:
         self.drive, self.held = drive, drive.interpolation == "hold"
-        written = getattr(t.forces[t.force_index[drive.force]], drive.field)
+        written = t.forces[t.force_index[drive.force]].value_of(drive.field)
         times, values = ((begun,), (written,)) if known is None else known
         self.times = [float(time) for time in times]
         self.values: list[tuple[float, ...]] = [floats_of(value) for value in values]

@@ -21,10 +21,12 @@ from quirkpy.kernels.tree.tree import (
     BALL_NODE,
     FIXED_NODE,
     FREE_NODE,
+    MEMBER_NODE,
     NODE,
     PARENT,
     SLIDE_NODE,
     TURN_NODE,
+    WHOSE,
     Tree,
 )
 from quirkpy.maths.types import Floats, Ints
@@ -56,22 +58,25 @@ TRIED, PAYS = 16, 0.7
 FACTORS_COST = 2e-3
 
 
-def coordinates_in(tree: Tree, shut: bool) -> Ints:
-    """The relative coordinates of each body (nb, WHAT_WIDTH); shut: joints of the tree hold
-    exactly, else all bodies have six coordinates."""
-    nodes, n = tree.nodes, len(tree.nodes) - 1
+def coordinates_in(tree: Tree, n: int, shut: bool) -> Ints:
+    """The relative coordinates of each of n bodies (n, WHAT_WIDTH); shut: joints of the tree hold
+    exactly, else all bodies have six coordinates, as those at sites on bodies that bend do."""
+    nodes, ground = tree.nodes, len(tree.nodes) - 1
     out, begun = np.zeros((n, relative.WHAT_WIDTH), dtype=np.int64), 0
     for i in range(n):
-        kind = int(nodes[i, NODE])
-        how = WAYS.get(kind, relative.FREE) if shut else relative.FREE
-        out[i] = how, n + 1 if kind == FREE_NODE else nodes[i, PARENT], begun
+        head = int(nodes[i, PARENT]) if nodes[i, NODE] >= MEMBER_NODE else i
+        kind, parent = int(nodes[head, NODE]), int(nodes[head, PARENT])
+        rigid = shut and head == i and (parent < n or parent == ground)
+        how = WAYS.get(kind, relative.FREE) if rigid else relative.FREE
+        under = n if parent == ground else int(nodes[parent, WHOSE])
+        out[i] = how, n + 1 if kind == FREE_NODE else under, begun
         begun += relative.COORDINATES[how]
     return out
 
 
 def room_for_collocation(layout: Layout, shut: bool) -> Collocation:
     """Memory for implicit steps of a selection."""
-    what = coordinates_in(layout.solved, shut)
+    what = coordinates_in(layout.solved, layout.states.bodies, shut)
     count = sum(relative.COORDINATES[how] for how in what[:, relative.HOW].tolist())
     n, length = count + layout.states.tail, 2 * count + layout.states.tail
     memory = np.zeros(collocation.MEMORY_WIDTH)

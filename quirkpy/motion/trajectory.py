@@ -23,6 +23,7 @@ from quirkpy.kernels.solid.solids import REACH
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import coordinates_along, instants, kinetic_along, potential_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.instant import Instant
@@ -319,7 +320,9 @@ class Trajectory:
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
-            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+            bent = modes_of(self.system.selection, self.start.bodies.index(name), self.course.tail)
+            motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
+            return BodyState(*motion, *bent)
         if name in (known := {record.name: record for record in self.course.records}):
             return ControllerCourse.of(known[name])
         tables = self.system.tables
@@ -338,7 +341,7 @@ class Trajectory:
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])
-        both = coordinates_along(tables, which, self.course.states, self._angles)
+        both = coordinates_along(tables, which, self._portion.whole, self._angles)
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
@@ -379,7 +382,7 @@ class Trajectory:
         c = self.course
         return Portion(
             self.system.selection, self.t, c.states, self._angles, c.held if c.stops else None,
-            c.stops,
+            c.stops, c.tail,
         )  # fmt: skip
 
     def table(
@@ -442,17 +445,19 @@ class Trajectory:
 
     def _instants(self) -> Iterator[Instant]:
         """Each stored row as an `Instant`, for evaluations in Python."""
-        return instants(self.system.selection, self.t, self.course.states, self._angles)
+        states, tails = self.course.states, self.course.tail
+        return instants(self.system.selection, self.t, states, self._angles, tails)
 
     @cached_property
     def kinetic(self) -> Floats:
         """Kinetic energy [J] (k,)."""
-        return kinetic_along(self.system.tables, self.course.states)
+        return kinetic_along(self.system.selection, self.course.states, self.course.tail)
 
     @cached_property
     def potential(self) -> Floats:
         """Potential energy of all forces that have one [J] (k,)."""
-        return potential_along(self.system.selection, self.t, self.course.states, self._angles)
+        c = self.course
+        return potential_along(self.system.selection, self.t, c.states, self._angles, c.tail)
 
     @property
     def energy(self) -> Floats:

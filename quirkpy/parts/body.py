@@ -46,6 +46,7 @@ from quirkpy.parts.checks import (
     text,
     vector,
 )
+from quirkpy.parts.modal import ModalModel, PointModes
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 
@@ -175,6 +176,17 @@ class Body(Part):
         q = self.orientation
         return quat.rotation_matrix(q.w, q.x, q.y, q.z)
 
+    # --- how it bends -----------------------------------------------------------------------------
+    @property
+    def modal(self) -> ModalModel | None:
+        """Modes and their integrals over the mass; None: this body does not bend."""
+        return None
+
+    def modes_at(self, point: Vector) -> PointModes:
+        """How a point of the body, and axes there, follow its modes; point: in body axes [m]."""
+        none = np.zeros((0, 3))
+        return PointModes(np.array(point, dtype=float), none, none, np.zeros((3, 0, 0)))
+
     # --- ways of making one -----------------------------------------------------------------------
     @classmethod
     def _uniform(cls, name: str, shape: Shape, mass: float | None, rest: Placement) -> Body:
@@ -266,7 +278,7 @@ class Body(Part):
         return {
             **rest,
             "position": add(first, scale(0.5, along)),
-            "orientation": _turn_x_to(tuple(c / length for c in along)),
+            "orientation": turn_x_to(tuple(c / length for c in along)),
         }
 
     @classmethod
@@ -314,7 +326,7 @@ class Body(Part):
         )
 
 
-def _turn_x_to(target: Vector) -> Any:
+def turn_x_to(target: Vector) -> Any:
     """The smallest rotation from the x axis to a unit vector."""
     x, y, z = target
     sine = math.hypot(y, z)

@@ -7,7 +7,7 @@ user's force gives a load or a potential."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import ClassVar, Literal, NamedTuple, TypeAlias, get_args
+from typing import Any, ClassVar, Literal, NamedTuple, TypeAlias, get_args
 
 from quirkpy.parts.body import Body, Site
 from quirkpy.parts.checks import text
@@ -181,6 +181,11 @@ class Force(Part):
         """The elements of a force that acts on all existing joints, including those that may become
         active later."""
         return self.elements()
+
+    def value_of(self, field: str) -> Any:
+        """The value of a field; where it was left to a default that follows from other parts, what
+        that is."""
+        return getattr(self, field)
 
     def load(self, at: MotionView) -> Mapping[Body, Wrench]:
         """The wrench on each body that it acts on, reactions included."""

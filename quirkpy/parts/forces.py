@@ -22,7 +22,6 @@ from quirkpy.parts.checks import (
     number,
     optional,
     positive,
-    show,
     text,
     vector,
     word,
@@ -41,18 +40,26 @@ VectorInTime: TypeAlias = Vector | TimeFunction | Callable[[float], Sequence[flo
 
 def _vector_in_time(value: Any) -> Any:
     if isinstance(value, TimeFunction) and value.scalar:
-        raise TypeError(f"is a {_noun(value)} of plain numbers, but must hold three at each time")
+        raise TypeError(f"is a {noun(value)} of plain numbers, but must hold three at each time")
     return value if isinstance(value, TimeFunction) or callable(value) else vector(value)
 
 
-def _noun(value: TimeFunction) -> str:
+def noun(value: TimeFunction) -> str:
     """The name of a function of time in a sentence."""
     return "schedule" if isinstance(value, Schedule) else type(value).__name__
 
 
 def strength_in_time(value: Any) -> Any:
-    """A number, zero or above, or a function of time."""
-    return in_time(value) if isinstance(value, TimeFunction) else not_negative(value)
+    """A number, zero or above, or a function of time whose definition does not show that it falls
+    below zero."""
+    if not isinstance(value, TimeFunction):
+        return not_negative(value)
+    made = in_time(value)
+    if -math.inf < made.lowest < 0.0:
+        raise ValueError(
+            f"falls to {made.lowest:.6g}, but must be 0 or above at all times; change its values"
+        )
+    return made
 
 
 def number_in_time(value: Any) -> Any:
@@ -60,7 +67,7 @@ def number_in_time(value: Any) -> Any:
     if not isinstance(value, TimeFunction):
         return number(value)
     if not value.scalar:
-        raise TypeError(f"is a {_noun(value)} of vectors, but must hold one number at each time")
+        raise TypeError(f"is a {noun(value)} of vectors, but must hold one number at each time")
     return value
 
 
@@ -99,14 +106,6 @@ def stated_in(value: float | TimeFunction | None) -> tuple[float, ...]:
     return value.stated if isinstance(value, TimeFunction) else (value,)
 
 
-def sites_in_turn(value: Any) -> tuple[Site, ...]:
-    """A sequence of sites; None and a single one are accepted."""
-    some = (value,) if isinstance(value, Site) else value
-    if not isinstance(some, (list, tuple)) or not all(isinstance(one, Site) for one in some):
-        raise TypeError(f"is {show(value)}, but must be a list of sites")
-    return tuple(some)
-
-
 class Gravity(Force):
     """A uniform acceleration [m/s2] of every moving body: force m g at its mass centre.  U = -m
     g . r."""
@@ -118,7 +117,7 @@ class Gravity(Force):
         return (Element("uniform", numbers=tuple(self.acceleration)),)
 
 
-class _BetweenPoints(Force, ABC):
+class BetweenPoints(Force, ABC):
     """A force along the line between two points: sites, or bodies at at1 and at2 (in N in the
     initial poses)."""
 
@@ -135,8 +134,29 @@ class _BetweenPoints(Force, ABC):
     def _sites(self) -> tuple[Site, Site]:
         return point_sites(self, (self.first, self.second), (self.at1, self.at2))
 
+    def value_of(self, field: str) -> Any:
+        """The value of a field; a rest length that was not given is the length of the way in the
+        initial poses, and the stiffness of a string with EA follows from that."""
+        value = super().value_of(field)
+        if value is None and field in ("stiffness", "rest_length"):
+            stiffness, rest, *_ = self.pair_numbers()
+            return stiffness if field == "stiffness" else rest
+        return value
+
+    def _initial_length(self) -> float:
+        """The length of the way in the initial poses [m]."""
+        return sum(math.dist(a.placed()[0], b.placed()[0]) for a, b in pairwise(self.way()))
+
+    def way(self) -> tuple[Site, ...]:
+        """The sites from the first point to the second."""
+        return self.sites()
+
     def validate(self) -> None:
-        self.sites()
+        first, *others = self.way()
+        if all(site.body == first.body and site.at == first.at for site in others):
+            raise self.refuse(
+                f"both its ends are one point of {first.body.name!r}; give points of two bodies."
+            )
 
     def elements(self) -> tuple[Element, ...]:
         stiffness, rest, *others = self.pair_numbers()
@@ -149,7 +169,7 @@ class _BetweenPoints(Force, ABC):
         see `Element`."""
 
 
-class Spring(_BetweenPoints):
+class Spring(BetweenPoints):
     """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
 
     stiffness k [N/m], rest_length L0 [m] (default: the distance in the initial poses), damping c [N
@@ -166,67 +186,11 @@ class Spring(_BetweenPoints):
     tension_only: bool = checked(flag, default=False, kw_only=True)
 
     def pair_numbers(self) -> tuple[Any, Any, float, float]:
-        rest = self.rest_length
-        if rest is None:
-            rest = math.dist(*(site.placed()[0] for site in self.sites()))
+        rest = self._initial_length() if self.rest_length is None else self.rest_length
         return self.stiffness, rest, self.damping, float(self.tension_only)
 
 
-class String(_BetweenPoints):
-    """A string between two points: tension k (L - L0) + c dL/dt where that is positive, else zero.
-    U = k (L - L0)^2 / 2 while L > L0.
-
-    stiffness k [N/m], or EA [N] instead, then k = EA / L0; rest_length L0 [m] (default: L in the
-    initial poses), damping c [N s/m]. over: sites over which it runs from the first point to the
-    second, without friction and so with one tension; L is the length of that path. stiffness and
-    rest_length may be functions of time, such as a `Schedule`: the change of U that they cause
-    counts as work. Runs locate where it becomes taut or slack, and record both as events."""
-
-    stiffness: float | TimeFunction | None = checked(
-        optional(strength_in_time), default=None, kw_only=True
-    )
-    EA: float | None = checked(optional(positive), default=None, kw_only=True)
-    rest_length: float | TimeFunction | None = checked(
-        optional(strength_in_time), default=None, kw_only=True
-    )
-    damping: float = checked(not_negative, default=0.0, kw_only=True)
-    over: Sequence[Site] = checked(sites_in_turn, default=(), kw_only=True)
-
-    def validate(self) -> None:
-        super().validate()
-        if (self.stiffness is None) == (self.EA is None):
-            raise self.refuse("give its stiffness [N/m], or EA [N], and not both.")
-        if self.EA is not None and not isinstance(rest := self._rest(), float):
-            raise self.refuse(f"EA goes with a rest_length that is a number, not a {_noun(rest)}.")
-        if self.EA is not None and rest == 0.0:
-            raise self.refuse("EA needs a rest_length above 0: stiffness is EA / rest_length.")
-
-    def way(self) -> tuple[Site, ...]:
-        """The sites from the first point to the second."""
-        first, second = self.sites()
-        return first, *self.over, second
-
-    def _rest(self) -> Any:
-        """The rest length: a number, or a function of time."""
-        if self.rest_length is not None:
-            return self.rest_length
-        return sum(math.dist(a.placed()[0], b.placed()[0]) for a, b in pairwise(self.way()))
-
-    def pair_numbers(self) -> tuple[Any, ...]:
-        rest = self._rest()
-        stiffness = self.stiffness if self.EA is None else self.EA / rest
-        return stiffness, rest, self.damping, 1.0, float(len(self.over))
-
-    def elements(self) -> tuple[Element, ...]:
-        (rope,) = super().elements()
-        steps = list(pairwise(self.way()))
-        return (
-            rope._replace(site1=steps[0][0], site2=steps[0][1]),
-            *(Element("stretch", *step) for step in steps[1:]),
-        )
-
-
-class Damper(_BetweenPoints):
+class Damper(BetweenPoints):
     """Tension c dL/dt between two points; damping c [N s/m].  No potential."""
 
     damping: float = checked(not_negative, kw_only=True)

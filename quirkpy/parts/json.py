@@ -35,6 +35,7 @@ from quirkpy.parts import (
     schedule,
     sensor,
     shapes,
+    strings,
     switch,
 )
 from quirkpy.parts.checks import show
@@ -62,7 +63,7 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 #: Every class that a document may name without modules chosen by the reader.
 PART_TYPES = final_classes(
     body, shapes, joints, couplings, forces, latch, joint_laws, actuators, bushing, fields, magnets,
-    pinning, schedule, sensor, event, switch, primitives,
+    pinning, strings, schedule, sensor, event, switch, primitives,
 )  # fmt: skip
 
 #: Largest number of characters of a document, and largest depth of nested values: some hundred

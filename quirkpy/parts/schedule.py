@@ -22,6 +22,8 @@ Interpolation: TypeAlias = Literal["hold", "linear", "smooth"]
 INTERPOLATIONS: tuple[Interpolation, ...] = get_args(Interpolation)
 #: Largest number of products in a sum: each is computed in every evaluation.
 MOST_TERMS = 64
+#: Number of times at which the least value of a function is sought.
+SAMPLED = 257
 
 
 class TimeFunction(Part, ABC):
@@ -71,6 +73,18 @@ class TimeFunction(Part, ABC):
     def stated(self) -> tuple[float, ...]:
         """For a function of numbers, the values in its definition."""
         return ()
+
+    @property
+    def lowest(self) -> float:
+        """For a function of numbers, its least value at any time, where that follows from its
+        definition alone; else -inf."""
+        return -math.inf
+
+    def least_within(self, first: float, last: float) -> float:
+        """For a function of numbers, its least value at times within a span [s], to the resolution
+        of a few hundred samples."""
+        times = np.linspace(first, last, SAMPLED)
+        return min(float(self.at(t)) for t in times.tolist())
 
     def __add__(self, other: Any) -> TimeFunction:
         return Sum((*summands(self), *summands(as_function(other))))
@@ -184,6 +198,10 @@ class Schedule(TimeFunction):
     def stated(self) -> tuple[float, ...]:
         return tuple(self.values) if self.scalar else ()  # type: ignore[arg-type]
 
+    @property
+    def lowest(self) -> float:
+        return min(self.stated, default=-math.inf)
+
     def at(self, t: float) -> NDArray[np.float64]:
         """The value at time t [s]: (3,), or () where its values are plain numbers."""
         times, values = np.asarray(self.times), np.asarray(self.values)
@@ -239,6 +257,10 @@ class Sine(TimeFunction):
     @property
     def stated(self) -> tuple[float, ...]:
         return (self.amplitude, self.mean) if self.scalar else ()  # type: ignore[return-value]
+
+    @property
+    def lowest(self) -> float:
+        return self.mean - abs(self.amplitude) if self.scalar else -math.inf  # type: ignore
 
     def at(self, t: float) -> NDArray[np.float64]:
         turn = math.sin(self.rate * t + self.phase)

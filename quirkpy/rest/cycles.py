@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import COORDINATE_KIND, Joints
+from quirkpy.kernels.base.arrays import COORDINATE_KIND, RIGID, Joints
 from quirkpy.kernels.base.states import bodies_of, positions_of
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, joint_coordinates
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
@@ -150,7 +150,7 @@ def travels(driver: Driver, states: Floats) -> Floats:
     joints = Joints(*model.joints, driver.engine.conditions.near)
     out, made = np.zeros((len(states), len(model.joints.coordinates))), np.empty((len(which), 2))
     for k, y in enumerate(states) if len(which) else ():
-        fill_frames(y, frames)
+        fill_frames(y, RIGID, frames)
         joint_coordinates(which, joints, model.sites, frames, made)
         out[k, which] = made[:, 0]
     return out

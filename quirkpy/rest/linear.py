@@ -3,13 +3,11 @@ coordinates."""
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias
 
 import numpy as np
-from scipy.linalg import matrix_balance, solve_continuous_lyapunov
 
 from quirkpy.kernels.base.states import angular_of
 from quirkpy.maths.rotations import product, rotate
@@ -19,16 +17,19 @@ from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import hold_at_latches
+from quirkpy.parts.body import Site
 from quirkpy.parts.checks import show
+from quirkpy.parts.force import Force
 from quirkpy.parts.part import PartError, fields_of
+from quirkpy.rest.gains import Realisation
 from quirkpy.rest.kinks import jumping_forces
+from quirkpy.rest.sides import phases_of, stretches
 from quirkpy.rest.verdicts import Around, motions
 from quirkpy.rest.vicinity import Vicinity
 
-#: An eigenvalue lies on the imaginary axis if its real part is below this share of the largest [1].
-ON_AXIS = 1e-8
-#: An output given by users: a number, or several, as a function of a state.
-Measure: TypeAlias = Callable[[State], Any]
+#: An output given by users: a number, or several, as a function of a state; or a site, whose
+#: position it is.
+Measure: TypeAlias = Callable[[State], Any] | Site
 
 AXES = "xyz"
 #: A state is at rest if no velocity relative to the rigid motion of the whole exceeds this [m/s or
@@ -38,8 +39,6 @@ REST_SPEED = 1e-6
 #: the change deviates from linearity by more than the second share, the response depends on the
 #: sense [1].
 FIELD_STEP, ONE_SIDED = 1e-6, 1e-3
-#: Relative accuracy of the H-infinity norm.
-PEAK = 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -94,44 +93,40 @@ class Linear:
         return a.state_of(a.answers(a.states_at(*wanted)).rows[0])
 
     # --- norms ------------------------------------------------------------------------------------
+    @property
+    def realisation(self) -> Realisation:
+        """The matrices alone."""
+        return Realisation(self.A, self.B, self.C, self.D)
+
+    def minimal(self) -> Realisation:
+        """A system with the same transfer function and the fewest states: without motions that no
+        input moves, and those that no output shows."""
+        return self.realisation.minimal()
+
     def h2(self) -> float:
         """The H2 norm: the size of the outputs under white noise of unit intensity; an error unless
         all motions die out."""
-        self._check_decay("H2")
-        if not len(self.A):
-            return 0.0
-        A, (scale, _) = matrix_balance(self.A, permute=False, separate=True)
-        B, C = self.B / scale[:, None], self.C * scale
-        rate = float(
-            abs(A).max()
-        )  # time in units of the fastest motion, lengths in units of its displacement
-        P = solve_continuous_lyapunov(A / rate, -B @ B.T)
-        return math.sqrt(max(0.0, float(np.trace(C @ P @ C.T))) / rate)
+        return self._decaying("H2").h2()
 
     def hinf(self) -> float:
-        """The H-infinity norm: the largest gain at any frequency (Bruinsma and Steinbuch, 1990)."""
-        self._check_decay("H-infinity")
-        if not self.B.size or not self.C.size:
-            return 0.0
-        tried = np.concatenate([[0.0], abs(self.poles), abs(self.poles.imag)])
-        lower = max(self._gain(w) for w in tried)
-        if lower == 0.0:
-            return 0.0
-        while True:
-            gamma = (1.0 + 2.0 * PEAK) * lower
-            H = np.block([[self.A, self.B @ self.B.T / gamma**2], [-self.C.T @ self.C, -self.A.T]])
-            values = np.linalg.eigvals(H)
-            crossed = np.sort(abs(values.imag[abs(values.real) <= ON_AXIS * abs(values).max()]))
-            middles = 0.5 * (crossed[1:] + crossed[:-1])
-            higher = max((self._gain(w) for w in middles), default=0.0)
-            if higher <= gamma:
-                return lower
-            lower = higher
+        """The H-infinity norm, which the 2-norms of inputs and outputs induce: the largest gain at
+        any frequency; an error unless all motions die out."""
+        return self._decaying("H-infinity").hinf()
 
-    def _gain(self, w: float) -> float:
-        """The largest singular value of the transfer function at an angular frequency [rad/s]."""
-        inside = np.linalg.solve(1j * w * np.eye(len(self.A)) - self.A, self.B)
-        return float(np.linalg.norm(self.C @ inside + self.D, 2))
+    def energy_to_peak(self) -> float:
+        """The norm that is induced by inputs in the 2-norm and outputs in the infinity norm: the
+        largest length of the outputs at any time after inputs u with integral u'u dt = 1; an error
+        unless all motions die out."""
+        return self._decaying("energy-to-peak").energy_to_peak()
+
+    def at_rest(self) -> Floats:
+        """What constant inputs change in the outputs once all motion has died out (p, m). Of sites
+        as inputs and outputs it is the matrix of compliance there [m/N]."""
+        return self.realisation.at_rest()
+
+    def _decaying(self, which: str) -> Realisation:
+        self._check_decay(which)
+        return self.realisation
 
     def _check_decay(self, which: str) -> None:
         a, f = self._around, len(self.drift)
@@ -152,7 +147,7 @@ class Linear:
 def linearize(
     system: System,
     state: State,
-    inputs: Sequence[str],
+    inputs: Sequence[str | Site],
     outputs: Sequence[str | Measure] | None,
     rigid: bool = True,
 ) -> Linear:
@@ -160,9 +155,10 @@ def linearize(
     if not isinstance(rigid, bool):
         raise PartError(f"linearize: rigid is {show(rigid)}, but must be True or False.")
     state = hold_at_latches(system.clusters, state)
-    around = Vicinity(system.clusters, state)
+    phases = phases_of(system.selection, stretches(system.selection, state))
+    around = Vicinity(system.clusters, state, phases=phases)
     if rigid and (around.whole.drifts.any() or around.whole.turns.any()):
-        around = Vicinity(system.clusters, state, around.whole.with_drifts())
+        around = Vicinity(system.clusters, state, around.whole.with_drifts(), phases)
     fastest = float(abs(around.whole.relative_velocities(around.rows)).max(initial=0.0))
     if fastest > REST_SPEED:
         raise PartError(
@@ -195,7 +191,7 @@ def _warn_of_jumps(around: Vicinity) -> None:
 
 # --- inputs ---------------------------------------------------------------------------------------
 def _inputs(
-    system: System, around: Vicinity, basis: Floats, names: Sequence[str]
+    system: System, around: Vicinity, basis: Floats, names: Sequence[str | Site]
 ) -> tuple[Floats, tuple[str, ...]]:
     """The generalized force of each input (f, m), and their names."""
     if isinstance(names, str):
@@ -208,6 +204,15 @@ def _inputs(
     for k, direction in enumerate(basis):
         angular_of(in_n)[k] = rotate(around.state.q, angular_of(direction))
     for name in names:
+        if isinstance(name, Site):
+            if name.body.fixed:
+                raise PartError(
+                    f"linearize: inputs has the site {name.name!r} of {name.body.name!r}, which is "
+                    "fixed, so no force moves it; leave it out."
+                )
+            columns += list(_slopes(around, _position_of(name)))
+            labels += [f"{label_of(name)}.{axis}" for axis in AXES]
+            continue
         body, _, what = str(name).partition(".")
         if name in system.tables.force_index:
             columns.append(np.einsum("fni,ni->f", in_n, _load(system, around.state, name)))
@@ -215,6 +220,9 @@ def _inputs(
         elif body in system.tables.force_index and what in fields_of(system[body]):
             change = _change(system, around.state, body, what)
             columns.append(np.einsum("fni,ni->f", in_n, change))
+            labels.append(name)
+        elif body in system.tables.force_index and what in ("tension", "density"):
+            columns.append(_pull(system, around, body, what))
             labels.append(name)
         elif body in system.bodies and what in ("force", "torque"):
             first = 0 if what == "force" else 3
@@ -244,13 +252,16 @@ def _load(system: System, state: State, force: str, **fields: float) -> Floats:
 def _change(system: System, state: State, force: str, field: str) -> Floats:
     """The derivative of the loads with respect to a field of the force (n, 6); warns where it is
     zero, and raises an error where it depends on the sense."""
-    value = getattr(system[force], field)
+    part = system[force]
+    value = part.value_of(field) if isinstance(part, Force) else getattr(part, field)
     if isinstance(value, bool) or not isinstance(value, (int, float)):
         raise PartError(
             f"linearize: inputs has {force + '.' + field!r}, but that is {show(value)}, and must "
             "be a number."
         )
     step = FIELD_STEP * max(1.0, abs(value))
+    if field == "rest_length" and force in (found := stretches(system.selection, state)):
+        step = min(step, 0.5 * abs(found[force]) or step)  # on one side of the kink
     less, here, more = (
         _load(system, state, force, **{field: value + way * step}) for way in (-1.0, 0.0, 1.0)
     )
@@ -268,6 +279,33 @@ def _change(system: System, state: State, force: str, field: str) -> Floats:
     return (more - less) / (2.0 * step)
 
 
+def _pull(system: System, around: Vicinity, force: str, what: str) -> Floats:
+    """The generalized force of a unit of tension of a string, slack or taut, or of tension over
+    length (f,)."""
+    found = measure_of("linearize: inputs", system.tables, f"{force}.length")
+    length = value_at(found, around.state.instant(system.selection)).item()
+    (slope,) = _slopes(around, lambda s: value_at(found, s.instant(system.selection)).reshape(-1))
+    return -slope * (length if what == "density" else 1.0)
+
+
+def _slopes(around: Vicinity, measure: Callable[[State], Floats]) -> Floats:
+    """Derivatives of some numbers along each coordinate of the vicinity (m, f)."""
+    values = np.array([measure(around.state_of(rows)) for rows in around.probes.rows])
+    if not len(values):
+        return np.zeros((len(measure(around.state)), 0))
+    return around.slopes_of(values)
+
+
+def _position_of(site: Site) -> Callable[[State], Floats]:
+    """The function that gives the position of a site in N [m] (3,)."""
+    return lambda s: np.asarray(s.instant().at_sites(site).position[0])
+
+
+def label_of(site: Site) -> str:
+    """The name of a site in the labels of inputs and outputs."""
+    return f"{site.body.name} {site.name}"
+
+
 def _joints(system: System) -> list[str]:
     return [system.tables.joint_names[j] for j in system.selection.joints]
 
@@ -276,10 +314,7 @@ def _rates(around: Vicinity, coordinate: str) -> Floats:
     """Derivatives of a joint coordinate along each coordinate of the vicinity (f,); also the
     generalized force of a unit load on it."""
     k = np.array([around.state.joints.index(coordinate)])
-    values = np.array(
-        [around.state_of(rows).instant().coordinates(k)[0, 0] for rows in around.probes.rows]
-    )
-    return around.slopes_of(values[:, None])[0] if len(values) else np.zeros(0)
+    return np.asarray(_slopes(around, lambda s: s.instant().coordinates(k)[:, 0])[0])
 
 
 # --- outputs --------------------------------------------------------------------------------------
@@ -311,6 +346,9 @@ def _measure(
     system: System, around: Vicinity, output: str | Measure
 ) -> tuple[list[str], Callable[[State], Floats]]:
     """The names of what an output measures, and a function that gives the numbers."""
+    if isinstance(output, Site):
+        labels, place = [f"{label_of(output)}.{axis}" for axis in AXES], _position_of(output)
+        return labels, lambda s: place(s) - place(around.state)
     if not isinstance(output, str):
         if not callable(output):
             raise PartError(

@@ -14,7 +14,7 @@ force: it contains the curvature of the constraints, whether rows are redundant 
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -87,18 +87,18 @@ class Answers(NamedTuple):
 
 class Vicinity:
     """The neighbourhood of one state of a selection. whole: the rigid motion of the whole system,
-    where it is known already."""
+    where it is known already; phases: the laws of strings to which all states keep, taut or slack,
+    where these do not follow from their lengths (ne,)."""
 
-    def __init__(self, clusters: Clusters, state: State, whole: Whole | None = None) -> None:
-        self.clusters, self.state = clusters, state
-        self.parts: tuple[Floats, Floats] | None = (
-            None  # neutral and other directions, once they are known
-        )
+    def __init__(
+        self, clusters: Clusters, state: State, whole: Whole | None = None, phases: Any = None
+    ) -> None:
+        self.clusters, self.state, self.phases = clusters, state, phases
+        #: Neutral and other directions, once they are known.
+        self.parts: tuple[Floats, Floats] | None = None
         self.entry: Entry = clusters.enter(state, projecting=True)
-        self.layout = self.entry.layout
-        self.rows = self.entry.rows
-        # Rows may represent an angle of half a turn with either sign; near half a turn an angle
-        # would jump as the state is displaced
+        self.layout, self.rows = self.entry.layout, self.entry.rows
+        # Rows give an angle near half a turn either sign, and it would jump as the state moves
         self.near = angles_of(state.instant())
         self.near = self._angles
         self.whole = self._whole() if whole is None else whole
@@ -107,6 +107,8 @@ class Vicinity:
         """Give an engine the angles and the active stops of the state."""
         engine.turn_to(self.near)
         engine.hold(self.state.held)
+        if self.phases is not None:
+            engine.conditions.phases[:] = self.phases
         if engine.states.tail:
             engine.stand_at(self.state.further)
 

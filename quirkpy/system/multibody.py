@@ -22,7 +22,7 @@ from quirkpy.motion.runs import Runs, fly_many
 from quirkpy.motion.settings import Drift, EnergyControl, Settings, StiffMethod
 from quirkpy.motion.switching import simulate_switching
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.body import GROUND, Body, Site
 from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, PartError
@@ -215,7 +215,7 @@ class Multibody(System):
     def linearize(
         self,
         state: State | Equilibrium | None = None,
-        inputs: Sequence[str] = (),
+        inputs: Sequence[str | Site] = (),
         outputs: Sequence[str | Measure] | None = None,
         *,
         rigid: bool = True,
@@ -225,11 +225,13 @@ class Multibody(System):
 
         state: at rest, or an `Equilibrium`; by default the initial one.  inputs: names of forces
         (the input is a relative change of that force: 1 doubles it), of their numbers
-        ("string.rest_length": the input is added to it), "body.force" [N] and "body.torque" [N m]
-        in N (three each), coordinates of joints (a load along them); outputs: coordinates,
-        "coordinate.rate", "body.position" and ".velocity" in N, ".rotation" and
-        ".angular_velocity" in body axes (three each), other names of `measures` (not reactions,
-        which depend on inputs directly), or functions of a state; None: all of x. There are two
+        ("string.rest_length": the input is added to it), "string.tension" [N] and "string.density"
+        [N/m], its tension over its length, of strings that may be slack, "body.force" [N] and
+        "body.torque" [N m] in N (three each), sites (a force there in N, three), coordinates of
+        joints (a load along them); outputs: coordinates, "coordinate.rate", "body.position" and
+        ".velocity" in N, ".rotation" and ".angular_velocity" in body axes (three each), other names
+        of `measures` (not reactions, which depend on inputs directly), sites (their displacement in
+        N, three), or functions of a state; None: all of x. There are two
         states for each freedom; rigid=False omits translations and rotations of a floating system
         as a whole that does not rotate yet."""
         given = state.state if isinstance(state, Equilibrium) else state

@@ -309,7 +309,7 @@ def _rewrite_drives(t: Tables) -> Tables:
         for some in t.drives
     )
     for drive in (drive for some in made for drive in some):
-        value = np.atleast_1d(getattr(force_of[drive.force], drive.field))
+        value = np.atleast_1d(force_of[drive.force].value_of(drive.field))
         for s, matrix in zip(t.commanded(drive), drive.matrices, strict=True):
             values[t.knots(s)] = matrix @ value
     return dataclasses.replace(t, knot_value=values, drives=made)

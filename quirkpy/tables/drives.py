@@ -25,7 +25,8 @@ class Drive(NamedTuple):
     """A drive of a controller: its name, "push.force"; the force, and the field that is replaced;
     the interpolation between samples; whether a command is minus the rate of the field; the
     admissible shapes of a command, that of the field first; the positions of its schedules in the
-    elements of the force, and the matrices that make knots of a command, (3, 3) or (3, 1)."""
+    elements of the force, and the matrices that make knots of a command, (3, 3) or (3, 1); whether
+    a command must be zero or above."""
 
     name: str
     force: str
@@ -35,6 +36,7 @@ class Drive(NamedTuple):
     shapes: tuple[tuple[int, ...], ...]
     slots: tuple[tuple[int, int], ...]
     matrices: tuple[Any, ...]
+    above_zero: bool = False
 
     @property
     def size(self) -> int:
@@ -61,7 +63,7 @@ def drive_forces(
     out: dict[str, Force] = {}
     for drive in (drive for some in made for drive in some):
         part = out.get(drive.force, known[drive.force])
-        value = getattr(known[drive.force], drive.field)
+        value = known[drive.force].value_of(drive.field)
         out[drive.force] = with_knots(part, drive, np.zeros(1), np.array([value]), fill=True)
     return out, tuple(made)
 
@@ -124,7 +126,18 @@ def find_drive(
         return None
     shapes, maps = tuple(shape for shape, _ in kept), kept[0][1]
     slots, matrices = tuple(maps), tuple(maps.values())
-    return Drive("", force.name, field, interpolation, False, shapes, slots, matrices)
+    above = shapes[0] == () and not takes(force, field, -1.0)
+    return Drive("", force.name, field, interpolation, False, shapes, slots, matrices, above)
+
+
+def takes(force: Force, field: str, value: float) -> bool:
+    """Whether a field of a force may have a value."""
+    given: dict[str, Any] = {field: value}
+    try:
+        dataclasses.replace(force, **given)
+    except PartError:
+        return False
+    return True
 
 
 def _maps(

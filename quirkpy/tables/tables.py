@@ -23,9 +23,9 @@ from quirkpy.parts.formulas import CompiledFunction
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.part import PartError
 from quirkpy.parts.primitives import ROW_KINDS
-from quirkpy.parts.schedule import INTERPOLATIONS
+from quirkpy.parts.schedule import INTERPOLATIONS, TimeFunction
 from quirkpy.parts.sensor import Sensor
-from quirkpy.tables.drives import Drive
+from quirkpy.tables.drives import Drive, takes
 from quirkpy.tables.frame import check_frame
 
 #: New values of some fields of some parts: {"pull": {"stiffness": 0.1}}.
@@ -313,6 +313,30 @@ class Selection(FrozenRecord):
     tables: Tables
     joints: Ints
     forces: Ints
+
+    @cached_property
+    def unproven(self) -> tuple[tuple[Force, str, TimeFunction], ...]:
+        """Strengths of the active forces that are functions of time of which it is not known that
+        they never fall below zero: the force, the field, the function."""
+        parts = [self.tables.forces[k] for k in self.forces]
+        return tuple(
+            (part, field, value)
+            for part in parts
+            for field in ("stiffness", "rest_length")
+            if isinstance(value := getattr(part, field, None), TimeFunction)
+            and value.lowest < 0.0
+            and not takes(part, field, -1.0)
+        )
+
+    def check_strengths(self, first: float, last: float) -> None:
+        """Refuse a stiffness or a rest length that falls below zero within a span of time [s]."""
+        for part, field, value in self.unproven:
+            least = value.least_within(first, last)
+            if least < 0.0:
+                raise part.refuse(
+                    f"{field} falls to {least:.6g} between t = {first:g} and {last:g} s, but must "
+                    "be 0 or above; end the run before, or change the function."
+                )
 
     @cached_property
     def rows(self) -> Ints:

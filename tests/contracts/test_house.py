@@ -142,18 +142,43 @@ def name_of(path: Path) -> str:
     return ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__")
 
 
-def test_few_modules_import_each_other() -> None:
-    """Groups of modules each of which leads to the others; `doors`, whose imports wait until they
-    are asked for, is the only exception."""
+def rings() -> list[set[str]]:
+    """Groups of modules each of which leads to the others, but for what `doors` imports, which
+    waits until it is asked for; a module that is in no ring is a group of its own."""
     edges = [
         (name_of(path), other)
         for path in SOURCES
         if path.name != "doors.py"
         for other in imports_of(path)
     ]
-    groups = [sorted(g) for g in networkx.strongly_connected_components(networkx.DiGraph(edges))]
+    return list(networkx.strongly_connected_components(networkx.DiGraph(edges)))
+
+
+def test_few_modules_import_each_other() -> None:
+    groups = rings()
     assert len(groups) > 200
     assert max(map(len, groups)) <= LARGEST_GROUP, max(groups, key=len)
+
+
+def test_every_module_can_be_the_first() -> None:
+    """Whichever is imported first finds the others. Only modules of a ring can be met before they
+    are complete, and those that use what `doors` imports late."""
+    late = {name_of(path) for path in SOURCES if "quirkpy.doors" in imports_of(path)}
+    names = late.union(*(group for group in rings() if len(group) > 1))
+    assert len(names) > 10
+    code = (
+        "import importlib, os, sys\n"
+        "import numpy, scipy.optimize, scipy.interpolate, numba, quaternion, networkx\n"
+        "for name in sys.argv[1:]:\n"
+        "    if os.fork() == 0:\n"
+        "        importlib.import_module(name)\n"
+        "        os._exit(0)\n"
+        "    assert os.wait()[1] == 0, name\n"
+    )
+    done = subprocess.run(
+        [sys.executable, "-c", code, *sorted(names)], cwd=ROOT, capture_output=True, text=True
+    )
+    assert done.returncode == 0, done.stderr
 
 
 def test_doors_are_the_only_exception_to_the_contract() -> None:

@@ -103,30 +103,6 @@ def test_names_are_fetched_when_one_is_asked_for() -> None:
     assert python(LAZY, ROOT).split() == ["False", "False", "True", "True", "True", "False"]
 
 
-def test_every_module_can_be_the_first(tmp_path: Path) -> None:
-    """Whichever is imported first finds the others, though names of the package are fetched
-    late."""
-    code = (
-        "import importlib, os, sys\n"
-        "for name in sys.argv[1:]:\n"
-        "    if os.fork() == 0:\n"
-        "        importlib.import_module(name)\n"
-        "        os._exit(0)\n"
-        "    assert os.wait()[1] == 0, name\n"
-    )
-    names = [
-        name.removesuffix(".py").replace("/", ".")
-        for name in package_files()
-        if name.endswith(".py")
-    ]
-    names = [
-        name.removesuffix(".__init__") for name in names if not name.startswith("quirkpy.kernels")
-    ]
-    heavy = "import numpy, scipy.optimize, scipy.interpolate, numba, quaternion, networkx\n"
-    done = run([sys.executable, "-c", heavy + code, *sorted(names)], ROOT)
-    assert done.returncode == 0, done.stderr
-
-
 # --- settings -------------------------------------------------------------------------------------
 
 

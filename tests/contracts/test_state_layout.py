@@ -76,6 +76,7 @@ OTHERS = {
     ("views/dots.py", "self.colour[:, 3:]"),
     ("views/dots.py", "self.colour[:, :3]"),
     ("views/graph_picture.py", "list(quickest.items())[:3]"),
+    ("views/listings.py", "node.frequencies[:3]"),
     ("views/movie.py", "shot[:, :, :3]"),
 }
 

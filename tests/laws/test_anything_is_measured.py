@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 
 import quirkpy as qp
+from demos import grasped_satellite
+from quirkpy.mechanics.holding import Holders
 from quirkpy.mechanics.measures import measure_of, measures_in, value_at
 from quirkpy.motion.events import watched_functions
 from tests.motion import calls_of, compiled_system, floating_chain
@@ -40,6 +42,55 @@ def test_reactions_along_a_run_are_those_of_its_states(family: str, seed: int) -
         for name in known[0]:
             stated = [np.concatenate([k[name].force, k[name].torque]) for k in known]
             assert off(run.measure(f"{name}.{what}"), stated, size) < 1e-7, name
+
+
+@every_seed
+@every_family
+def test_loads_of_one_pass_are_those_found_state_by_state(family: str, seed: int) -> None:
+    """Where rows depend on each other, those of least norm."""
+    run = compiled_system(family, seed).simulate(0.02, max_steps=4)
+    made, found, stated = loads_of(run, False), holders_of(run).found.sure, loads_of(run, True)
+    assert found.any() or family == "meshes"
+    assert off(made, stated) < 1e-10
+
+
+@pytest.mark.kernels
+def test_a_stop_that_presses_in_a_redundant_loop_is_measured_in_one_pass() -> None:
+    """A four-bar of four parallel hinges, with one of them against its stop."""
+    corners = [(0.0, 0.0, 0.0), (0.0, 0.4, 0.0), (0.7, 0.5, 0.0), (0.6, 0.0, 0.0)]
+    rods = [
+        qp.Body.rod(f"rod {k}", start=corners[k], end=corners[k + 1], radius=0.02, mass=1.0 + k)
+        for k in range(3)
+    ]
+    links = [qp.GROUND, *rods, qp.GROUND]
+    hinges = [
+        qp.Revolute(f"hinge {k}", links[k], links[k + 1], at=corners[k], axis=(0, 0, 1))
+        for k in range(4)
+    ]
+    push = qp.Load("push", rods[0], force=(-1.0, 0.3, 0.5))
+    stop = qp.JointStop("limit", hinges[0], upper=0.0)
+    system = qp.Multibody(*rods, *hinges, push, stop)
+    run = system.simulate(0.01, step=0.005)
+    assert run["limit"].press[-1] > 0.1
+    assert holders_of(run).found.sure.all()
+    assert off(loads_of(run, False), loads_of(run, True)) < 1e-10
+    stated = holders_of(run)
+    stated.found.sure[:] = False
+    assert off(run["limit"].press, stated.press("limit")) < 1e-10
+
+
+def holders_of(run: qp.Trajectory) -> Holders:
+    """What finds the loads of joints along a run."""
+    c = run.course
+    return Holders(run.system.selection, c.t, c.states, c.angles, c.held, c.stops)
+
+
+def loads_of(run: qp.Trajectory, by_state: bool) -> Any:
+    """The loads of all joints, in one pass or found state by state (n, k, 12)."""
+    holders = holders_of(run)
+    if by_state:
+        holders.found.sure[:] = False
+    return np.array([holders.load(name) for name in run.system.tables.joint_names])
 
 
 @every_seed
@@ -304,8 +355,15 @@ def test_measuring_a_manipulator_costs_no_call_for_each_state() -> None:
     assert calls_of(lambda: measure(run)) < 5 * len(run.t)
 
 
+def test_measuring_redundant_loops_costs_no_call_for_each_state() -> None:
+    """Loads of twelve joints, whose rows depend on each other at every state."""
+    run = grasped_satellite.prescribed().simulate(120.0, step=0.5)
+    measure(run)
+    assert calls_of(lambda: measure(run)) < 12 * len(run.t)
+
+
 def measure(run: qp.Trajectory) -> None:
     """The loads of all joints, by a run that knows none yet."""
     fresh = qp.Trajectory(run.system, run.start, run.settings, run.course)
-    for k in range(5):
-        assert fresh[f"j{k}"].load.shape == (len(run.t), 6)
+    for name in run.system.tables.joint_names:
+        assert fresh[name].load.shape == (len(run.t), 6)

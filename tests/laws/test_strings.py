@@ -164,3 +164,88 @@ def test_a_controller_winds_it_up() -> None:
     run = system.with_(winch).simulate(1.0, **TIGHT)
     assert run["ball"].position[-1, 2] > -0.9
     assert np.ptp(run.energy + run.dissipated - run.work) <= 1e-9 * abs(run.energy).max()
+
+
+# --- on one side of a kink ------------------------------------------------------------------------
+@pytest.mark.parametrize("stretch", [1e-3, 1e-7, 1e-9, -1e-9, -1e-7, -1e-3])
+@pytest.mark.parametrize("over", [False, True])
+def test_a_linear_model_is_that_of_the_side_it_is_on(stretch: float, over: bool) -> None:
+    """However near to where the string becomes slack: k and c where it is taut, nothing where it is
+    slack; and the same for the answer to its rest length, also where that was left to its
+    default."""
+    held = qp.Body.sphere("held", 0.1, 1.0, fixed=True)
+    hung = qp.Body.sphere("hung", 0.1, 0.5, position=(0, 0, -1))
+    way = [qp.GROUND.site("pulley", at=(0, 0, -0.5))] if over else []
+    string = qp.String("s", held, hung, stiffness=800.0, damping=3.0, over=way,
+                       rest_length=1.0 - stretch)  # fmt: skip
+    slide = qp.Prismatic("slide", held, hung, at=(0, 0, -1), axis=(0, 0, 1))
+    system = qp.Multibody(held, hung, string, slide)
+    if stretch < 0.0:
+        with pytest.warns(qp.PartWarning, match="'s.rest_length' changes nothing here"):
+            model = system.linearize(inputs=["s.rest_length"], outputs=["hung.position"])
+    else:
+        model = system.linearize(inputs=["s.rest_length"], outputs=["hung.position"])
+    k, c = (1600.0, 6.0) if stretch > 0.0 else (0.0, 0.0)
+    np.testing.assert_allclose(model.A, [[0, 1], [-k, -c]], rtol=1e-6, atol=1e-6)
+    np.testing.assert_allclose(model.C[2, 0] * model.B[1, 0], -k, rtol=1e-6)
+
+
+def test_a_rest_length_left_to_its_default_is_an_input_and_a_drive() -> None:
+    held = qp.Body.sphere("held", 0.1, 1.0, fixed=True)
+    hung = qp.Body.sphere("hung", 0.1, 0.5, position=(0, 0, -1))
+    for string in (
+        qp.String("s", held, hung, stiffness=800.0, damping=9.0),
+        qp.Spring("s", held, hung, stiffness=800.0, damping=9.0),
+    ):
+        assert string.value_of("rest_length") == 1.0
+        slide = qp.Prismatic("slide", held, hung, at=(0, 0, -1), axis=(0, 0, 1))
+        system = qp.Multibody(held, hung, string, slide, qp.Gravity((0, 0, -9.81)))
+        rest = system.settle().state
+        model = system.linearize(rest, inputs=["s.rest_length"], outputs=["hung.position"])
+        gain = model.C @ np.linalg.lstsq(-model.A, model.B, rcond=1e-12)[0]
+        np.testing.assert_allclose(gain[2, 0], -1.0, rtol=1e-6)  # it hangs lower by as much
+
+    class Winch(qp.Controller):
+        def command(self, t: float, measured: dict, memory: dict) -> dict:
+            return {"s.rest_length": 0.99 - t}
+
+    winch = Winch("winch", period=0.1, drives=["s.rest_length"], hold="first")
+    hauled = qp.Multibody(held, hung, qp.String("s", held, hung, stiffness=800.0), winch)
+    assert hauled.simulate(0.3).final["hung"].position[2] > -0.9
+    with pytest.raises(qp.PartError, match=r"returned -0.\d+ for 's.rest_length', .* not be nega"):
+        hauled.simulate(1.5)
+
+
+# --- what is no string ----------------------------------------------------------------------------
+@pytest.mark.parametrize(
+    "falling",
+    [
+        qp.Schedule((0, 1), (1.0, -0.1), "linear"), qp.Sine(1.0, 2.0, 0.0, 0.5),
+        qp.Ramp(-0.4, 1.0), qp.Ramp(-0.4, 1.0) + qp.Sine(0.01, 3.0),
+    ],
+    ids=["schedule", "sine", "ramp", "sum"],
+)  # fmt: skip
+@pytest.mark.parametrize("field", ["rest_length", "stiffness"])
+def test_no_strength_falls_below_zero_without_a_word(falling: object, field: str) -> None:
+    """Where the definition shows it when the part is made, else before the run that it concerns."""
+    ball = qp.Body.sphere("ball", 0.1, 1.0, position=(0, 0, -1))
+    given = {"stiffness": 100.0, "rest_length": 1.0, field: falling}
+    for kind in (qp.String, qp.Spring):
+        with pytest.raises(
+            qp.PartError, match=rf"{kind.__name__} 's': {field} falls to -.*must be"
+        ):
+            qp.Multibody(ball, kind("s", qp.GROUND, ball, **given)).simulate(4.0)
+    if isinstance(falling, qp.Ramp):
+        qp.Multibody(ball, qp.String("s", qp.GROUND, ball, **given)).simulate(0.1)
+
+
+def test_no_string_joins_one_point_to_itself() -> None:
+    ball = qp.Body.sphere("ball", 0.1, 1.0)
+    top = ball.site("top", at=(0, 0, 0.1))
+    for ends in ((ball, ball), (top, top), (top, ball.site("same", at=(0, 0, 0.1)))):
+        for make in (qp.String, qp.Spring):
+            with pytest.raises(qp.PartError, match="both its ends are one point of 'ball'"):
+                make("s", *ends, stiffness=1.0)
+        with pytest.raises(qp.PartError, match="both its ends are one point of 'ball'"):
+            qp.Damper("s", *ends, damping=1.0)
+    qp.String("s", top, top, stiffness=1.0, over=[qp.GROUND.site("ring", at=(0, 0, 1))])

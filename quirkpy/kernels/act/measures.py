@@ -15,6 +15,7 @@ from quirkpy.kernels.base.arrays import (
     ELEMENT_SITE2,
     Elements,
     Joints,
+    Modes,
     Schedules,
     Sites,
 )
@@ -121,13 +122,13 @@ def measure(
 
 @kernel
 def measures_along(
-    t: Floats, states: Floats, angles: Floats, measures: Measures, elements: Elements,
+    t: Floats, states: Floats, modes: Modes, angles: Floats, measures: Measures, elements: Elements,
     joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
     out: Floats,
 ) -> None:  # fmt: skip
     """The values of all measures at each row of a run (k, n)."""
     for k in range(t.shape[0]):
-        fill_frames(states[k], frames)
+        fill_frames(states[k], modes, frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
         for n in range(measures.what.shape[0]):
             out[k, n] = measure(
@@ -137,14 +138,14 @@ def measures_along(
 
 @kernel
 def loads_along(
-    t: Floats, states: Floats, angles: Floats, which: Ints, elements: Elements, joints: Joints,
-    schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats, power: Floats,
-    wrenches: Floats, potentials: Floats,
+    t: Floats, states: Floats, modes: Modes, angles: Floats, which: Ints, elements: Elements,
+    joints: Joints, schedules: Schedules, bodies: Floats, sites: Sites, frames: Floats,
+    power: Floats, wrenches: Floats, potentials: Floats,
 ) -> None:  # fmt: skip
     """The total load of the given elements on each body at each row (k, nb + 1, 6), and the
     potential energy of each (k, n); callbacks give zero."""
     for k in range(t.shape[0]):
-        fill_frames(states[k], frames)
+        fill_frames(states[k], modes, frames)
         here = Joints(joints.ends, joints.coordinates, angles[k])
         applied_loads(
             t[k], which, elements, here, schedules, bodies, sites, frames, wrenches[k],

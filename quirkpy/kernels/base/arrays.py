@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from typing import NamedTuple, TypeAlias
 
+import numpy as np
+
 from quirkpy.maths.types import Floats, Ints
 
 #: Three numbers in registers.
@@ -75,6 +77,28 @@ MOTION_KIND, MOTION_AXIS, MOTION_SITE = range(3)
 BODY1, BODY2, CARRIER_SITE1, CARRIER_SITE2 = range(4)
 FIRST_MOTION, MOTIONS, IN_TREE, THREAD_ROW, CARRIER_WIDTH = range(4, 9)
 
+# Columns of Modes.what: row of the body; how many modes it has; where its coordinates and its
+# speeds begin in the tail of a state; where its numbers begin; its products, and its stations, as
+# rows.
+(
+    BENT,
+    MODE_COUNT,
+    FIRST_COORDINATE,
+    FIRST_SPEED,
+    MODE_NUMBERS,
+    FIRST_PRODUCT,
+    LAST_PRODUCT,
+    FIRST_STATION,
+    LAST_STATION,
+) = range(9)
+MODES_WIDTH = 9
+# Columns of Modes.stations: whose row of Modes.what; where its numbers begin; where those of its
+# foreshortening along the three body axes begin (-1: none).
+STATION_MODES, STATION_NUMBERS, STATION_SHORTENING, STATION_WIDTH = 0, 1, 2, 5
+# Columns of Modes.products: where the matrix begins; what it multiplies (0: coordinates, 1:
+# speeds); which product that is (`kernels/place/bending.py` names them).
+MATRIX, FACTOR, PRODUCT_NUMBER, PRODUCT_WIDTH = range(4)
+
 # Columns of the body array: mass, and the moments xx xy xz yy yz zz about the mass centre in body
 # axes.
 MASS, MOMENTS, BODY_WIDTH = 0, 1, 7
@@ -128,10 +152,28 @@ class Schedules(NamedTuple):
     knots: Floats
 
 
+class Modes(NamedTuple):
+    """How bodies bend: what (n, MODES_WIDTH); stations (ns, STATION_WIDTH), the frames of all sites
+    on bodies that bend: rows behind those of bodies, before the ground; products
+    (., PRODUCT_WIDTH): the matrices that are not zero; numbers: of all of them, in one line."""
+
+    what: Ints
+    stations: Ints
+    products: Ints
+    numbers: Floats
+
+
+#: Nothing bends.
+RIGID = Modes(
+    np.zeros((0, MODES_WIDTH), np.int64), np.zeros((0, STATION_WIDTH), np.int64),
+    np.zeros((0, PRODUCT_WIDTH), np.int64), np.zeros(0),
+)  # fmt: skip
+
+
 class Packed(NamedTuple):
     """Tables as the kernels take them.  ends: of every joint (nj, 2); coordinates (nc, 9); bodies:
     masses and moments (nb, BODY_WIDTH); motions: kind and axis of every joint's freedoms (nf, 2);
-    carriers: what a tree is made of (nj, CARRIER_WIDTH)."""
+    carriers: what a tree is made of (nj, CARRIER_WIDTH); modes: how bodies bend."""
 
     sites: Sites
     ends: Ints
@@ -142,3 +184,4 @@ class Packed(NamedTuple):
     bodies: Floats
     motions: Ints
     carriers: Ints
+    modes: Modes

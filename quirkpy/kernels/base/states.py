@@ -2,8 +2,9 @@
 written down here, and nowhere else.
 
 A state is a row for each moving body, a last row for the ledger of energy, and a tail: further
-coordinates and further speeds of bodies that have more than a rigid one.  No body has any today.  A
-row of a body is r (in N [m]), q (w x y z, body to N), v (in N [m/s]), omega (body axes [rad/s]).
+coordinates and further speeds of bodies that have more than a rigid one: those of its modes, where
+a body bends.  A row of a body is r (in N [m]), q (w x y z, body to N), v (in N [m/s]), omega (body
+axes [rad/s]).
 What has a component for each speed (accelerations, small displacements, modes; forces, which act
 along them) is a flat vector: six numbers for each body, linear part first, and then one for each
 further speed.
@@ -36,6 +37,19 @@ NO_TAIL.setflags(write=False)
 def tail_start(bodies: int) -> int:
     """Where the tail begins in a line of so many bodies."""
     return (bodies + 1) * STATE_WIDTH
+
+
+@inner
+def further(y: Floats, bodies: int, k: int) -> float:
+    """Number k of the tail of a state of so many bodies, whose tail is in the rows behind the
+    ledger."""
+    return float(y[bodies + 1 + k // STATE_WIDTH, k % STATE_WIDTH])
+
+
+@inner
+def add_further(y: Floats, bodies: int, k: int, change: float) -> None:
+    """Add to number k of the tail of a state."""
+    y[bodies + 1 + k // STATE_WIDTH, k % STATE_WIDTH] += change
 
 
 # --- rows of bodies -------------------------------------------------------------------------------
@@ -215,6 +229,14 @@ class StateLayout(NamedTuple):
         STATE_WIDTH)."""
         rows = zero_rows(count, self.line_rows)
         return rows.reshape(count, -1), rows
+
+    def whole_rows(self, rows: Floats, tails: Floats) -> Floats:
+        """States as kernels take them (..., line_rows, STATE_WIDTH): rows of the bodies, an empty
+        ledger, and rows with the tails (..., tail)."""
+        lines = np.zeros((*rows.shape[:-2], self.line_rows * STATE_WIDTH))
+        self.rows_in(lines)[..., : self.bodies, :] = rows[..., : self.bodies, :]
+        self.tail_in(lines)[:] = tails
+        return lines.reshape(*rows.shape[:-2], self.line_rows, STATE_WIDTH)
 
     def rows_in(self, lines: Floats) -> Floats:
         """The rows of bodies and ledger in lines (..., bodies + 1, STATE_WIDTH)."""

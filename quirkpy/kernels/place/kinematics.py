@@ -20,10 +20,12 @@ from quirkpy.kernels.base.arrays import (
     POINTER,
     POINTER_SITE,
     POSITION,
+    RIGID,
     SPIN,
     UP,
     VELOCITY,
     Joints,
+    Modes,
     Sites,
     Sym,
     Vec,
@@ -32,6 +34,7 @@ from quirkpy.kernels.base.compiled import inner, kernel, woven, woven_kernel
 from quirkpy.kernels.base.matrices import sym6, sym_times
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, put3, scale, sub
+from quirkpy.kernels.place.bending import place_stations
 from quirkpy.kernels.place.sites import fill_sites, site_axis, site_motion, site_spin
 from quirkpy.maths import quat
 from quirkpy.maths.triples import NO_TURN
@@ -46,10 +49,10 @@ rotation_matrix = inner(quat.rotation_matrix)
 
 
 @woven_kernel
-def fill_frames(y: Floats, frames: Floats) -> None:
-    """Kinematics of the moving bodies from the state; the last row, the ground, is left as it
-    is."""
-    for i in range(frames.shape[0] - 1):
+def fill_frames(y: Floats, modes: Modes, frames: Floats) -> None:
+    """Kinematics of the moving bodies, and of the stations on those that bend, from the state; the
+    last row, the ground, is left as it is."""
+    for i in range(frames.shape[0] - 1 - modes.stations.shape[0]):
         nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
         put3(frames, i, AXES, (nine[0], nine[1], nine[2]))
         put3(frames, i, AXES + 3, (nine[3], nine[4], nine[5]))
@@ -62,6 +65,8 @@ def fill_frames(y: Floats, frames: Floats) -> None:
         ))  # fmt: skip
         put3(frames, i, POSITION, get3(y, i, R))
         put3(frames, i, VELOCITY, get3(y, i, V))
+    if modes.stations.shape[0] > 0:
+        place_stations(y, y, False, modes, frames)
 
 
 def ground_frames(n: int) -> Floats:
@@ -71,26 +76,33 @@ def ground_frames(n: int) -> Floats:
     return frames
 
 
-def frames_of(y: Floats) -> Floats:
-    """Kinematics in N of all bodies at a state (nb, STATE_WIDTH): (nb + 1, FRAME_WIDTH)."""
-    frames = ground_frames(len(y))
-    fill_frames(y, frames)
+def frames_of(y: Floats, modes: Modes = RIGID, bodies: int | None = None) -> Floats:
+    """Kinematics in N of all bodies at a state (nb, STATE_WIDTH), and of the ground; where bodies
+    bend, with the stations between them, at a state with its tail whose first rows are those of so
+    many bodies."""
+    frames = ground_frames((bodies or len(y)) + len(modes.stations))
+    fill_frames(y, modes, frames)
     return frames
 
 
 @kernel
-def trace_sites(states: Floats, which: Ints, sites: Sites, frames: Floats, out: Floats) -> None:
+def trace_sites(
+    states: Floats, modes: Modes, which: Ints, sites: Sites, frames: Floats, out: Floats
+) -> None:
     """Kinematics of the given sites in each of some states; `frames` is room."""
     for k in range(states.shape[0]):
-        fill_frames(states[k], frames)
+        fill_frames(states[k], modes, frames)
         fill_sites(which, sites, frames, out[k])
 
 
-def sites_along(states: Floats, which: Ints, sites: Sites) -> Floats:
-    """Kinematics in N of the given sites in states (k, nb, STATE_WIDTH): (k, n, FRAME_WIDTH)."""
+def sites_along(
+    states: Floats, which: Ints, sites: Sites, modes: Modes = RIGID, bodies: int | None = None
+) -> Floats:
+    """Kinematics in N of the given sites (k, n, FRAME_WIDTH) in states (k, nb, STATE_WIDTH); where
+    bodies bend, in states with their tails, whose first rows are those of so many bodies."""
     out = np.empty((len(states), len(which), FRAME_WIDTH))
-    frames = ground_frames(states.shape[1])
-    trace_sites(np.ascontiguousarray(states), which, sites, frames, out)
+    frames = ground_frames((bodies or states.shape[1]) + len(modes.stations))
+    trace_sites(np.ascontiguousarray(states), modes, which, sites, frames, out)
     return out
 
 
@@ -167,11 +179,12 @@ def joint_coordinates(
 
 @kernel
 def trace_coordinates(
-    states: Floats, which: Ints, joints: Joints, sites: Sites, frames: Floats, out: Floats
-) -> None:
+    states: Floats, modes: Modes, which: Ints, joints: Joints, sites: Sites, frames: Floats,
+    out: Floats,
+) -> None:  # fmt: skip
     """Values of the given coordinates in each of some states (k, n); `frames` is room."""
     for k in range(states.shape[0]):
-        fill_frames(states[k], frames)
+        fill_frames(states[k], modes, frames)
         for n in range(which.shape[0]):
             out[k, n] = joint_coordinate(which[n], joints, sites, frames)[0]
 

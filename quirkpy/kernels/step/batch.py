@@ -14,7 +14,6 @@ from quirkpy.kernels.base.compiled import inner, side_by_side
 from quirkpy.kernels.base.conditions import HOLDS, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, V, tail_start
-from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.impacts import CROSSED, JUMP, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.integrator import (
     ARRIVED,
@@ -52,7 +51,7 @@ from quirkpy.kernels.step.steps import (
 )
 from quirkpy.kernels.step.watch import KIND, REST, TERMINAL, VALUE, Watch
 from quirkpy.kernels.tree.closure import COUNTED, WEAKEST, WHICH
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, stand
 from quirkpy.maths.types import Floats, Ints
 
 # Why a run ended, beside what `advance` says, in the last of its counts: its steps were all taken;
@@ -172,7 +171,7 @@ def set_out(k: int, desk: Ints, batch: RunTable, model: Model, worker: Worker) -
     write(batch.near[k], conditions.near)
     write(batch.held[k], conditions.stops[:, HOLDS])
     if desk[ANGLES_GIVEN] == 0:
-        fill_frames(run.states[BEGIN], worker.scratch.frames)
+        stand(run.states[BEGIN], model, worker.scratch)
         remember_angles(model, conditions, worker.scratch)
     if worker.board.loops.shape[0] > 0:
         head_along(run, batch, worker.board, model)

@@ -6,12 +6,12 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.wrenches import PROJECTED
-from quirkpy.kernels.base.arrays import MASS, Vec
+from quirkpy.kernels.base.arrays import BENT, MASS, Vec
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
 from quirkpy.kernels.base.vectors import cross, dot, get3, norm, scale, sub
-from quirkpy.kernels.step.ledger import hold_momentum
+from quirkpy.kernels.step.ledger import hold_momentum, motion_energy
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
     ALLOWED,
@@ -37,7 +37,8 @@ from quirkpy.kernels.step.steps import (
 )
 from quirkpy.kernels.step.watch import metric
 from quirkpy.kernels.tree.closure import RUNNING_PIVOT
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.members import work_on_way
 from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.maths.types import Floats
 
@@ -48,13 +49,20 @@ OVERDRAWN, UNSEEN, TOO_HARSH, FROM_NOWHERE = 100.0, 1e-10, 1000, 100
 
 
 @inner
-def charge_motion(line: int, to: int, column: int, run: Run, model: Model) -> None:
+def charge_motion(
+    line: int, to: int, column: int, run: Run, model: Model, scratch: Scratch
+) -> None:
     """Add the change of kinetic energy by projection, from one state to another, to a column of the
     ledger."""
     old, new, n = run.states[line], run.states[to], model.bodies.shape[0]
     loss = 0.5 * (
         metric(old, V, old, OMEGA, model.bodies) - metric(new, V, new, OMEGA, model.bodies)
     )
+    if model.modes.what.shape[0] > 0:
+        stand(old, model, scratch)
+        loss = motion_energy(model, scratch)
+        stand(new, model, scratch)
+        loss -= motion_energy(model, scratch)
     if math.isfinite(loss):
         new[n, column] += loss
 
@@ -101,6 +109,14 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
         way = dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, rotation_from(old, new, i))
         new[model.bodies.shape[0], PROJECTED] += way
+    modes = model.modes
+    for b in range(modes.what.shape[0]):
+        i = modes.what[b, BENT]
+        d, turned = sub(get3(new, i, R), get3(old, i, R)), rotation_from(old, new, i)
+        new[model.bodies.shape[0], PROJECTED] += work_on_way(
+            b, d, turned, old, model.tree, modes, model.bodies.shape[0], scratch.frames,
+            scratch.wrench, scratch.tail, scratch.general,
+        )  # fmt: skip
 
 
 @inner
@@ -138,7 +154,7 @@ def end_step(run: Run, model: Model, conditions: Conditions, scratch: Scratch) -
             return False
         if run.moved[0] > 0.0:
             hold_momentum(run.states[RAW], run.states[END], model, scratch)
-        charge_motion(RAW, END, PROJECTED, run, model)
+        charge_motion(RAW, END, PROJECTED, run, model, scratch)
     return True
 
 

@@ -11,7 +11,6 @@ from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.states import R
 from quirkpy.kernels.base.vectors import get3, norm
-from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.steps import (
@@ -47,7 +46,7 @@ from quirkpy.kernels.step.watch import (
     watch_functions,
     watched_stops,
 )
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
 from quirkpy.maths.constants import EPS
 
 #: Half the width to which a root is located, as a fraction of the step, and as a share of the root
@@ -103,7 +102,7 @@ def value_within(
     t = run.clock[T] + x * run.clock[STEP]
     if k >= 0 and lies_in_places(k, model, conditions, watch):
         conditions.control[TIME] = t
-        fill_frames(run.states[WITHIN], scratch.frames)
+        stand(run.states[WITHIN], model, scratch)
         look_at_places(k, model, conditions, scratch, watch)
         return watch.values[k, TRIAL]
     if k == NEARNESS:

@@ -7,7 +7,6 @@ from typing import NamedTuple
 from quirkpy.kernels.act.wrenches import OUT
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, BOUNCE, DECIDED, HOLDS, TIME, Conditions
-from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.rows import JACOBIAN, LEFT, PHI, RATE, ROW_WIDTH, SECOND
 from quirkpy.kernels.step.charges import put_way
 from quirkpy.kernels.step.events import JUST_CROSSED
@@ -60,6 +59,7 @@ from quirkpy.kernels.tree.evaluation import (
     row_of_stop,
     row_rate,
     solve,
+    stand,
 )
 from quirkpy.kernels.tree.merging import close_rows
 from quirkpy.kernels.tree.stops import (
@@ -219,7 +219,7 @@ def resolve_stops(
     step. counts[ANSWER]: the number of a stop that contradicts a drive, at the velocities
     before."""
     stops, values, y, struck, slack = model.stops, watch.values, run.states[END], False, False
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     last = -1
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == STOP and values[k, ROOT] == first:
@@ -256,12 +256,12 @@ def resolve_stops(
             model, conditions, scratch, 0.0, 1.0, 0.0, CORRECTION_PIVOT
         )  # onto the bounds, which the landing misses a little
         displace(y, model, scratch)
-        fill_frames(y, scratch.frames)
+        stand(y, model, scratch)
         hold_what_presses(True, t, run, model, conditions, scratch)
         note_released(t, True, run, conditions, watch, rows)
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(y, model, scratch)
-        fill_frames(y, scratch.frames)
+        stand(y, model, scratch)
         if is_contradicted(model, conditions, scratch):
             run.counts[ANSWER], conditions.stops[last, HOLDS] = last, 0
             copy(run.lines, SMALL, END)
@@ -321,7 +321,7 @@ def is_decided(
     with no other demand, contradicts them.  Leaves the kinematics in the scratch."""
     stops, rows = model.stops, scratch.rows
     first = rows.shape[0] - stops.what.shape[0]
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     if first == 0:
         return False
     conditions.control[TIME] = t

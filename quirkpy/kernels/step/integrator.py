@@ -15,7 +15,7 @@ from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.conditions import HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import FAILED
 from quirkpy.kernels.base.states import STATE_WIDTH, tail_start
-from quirkpy.kernels.place.kinematics import fill_frames, joint_angle
+from quirkpy.kernels.place.kinematics import joint_angle
 from quirkpy.kernels.step.charges import charge_motion, charge_way, end_step, is_overdrawn
 from quirkpy.kernels.step.events import (
     JUST_CROSSED,
@@ -113,7 +113,7 @@ from quirkpy.kernels.step.watch import (
     watched_stops,
 )
 from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
-from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
+from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at, stand
 from quirkpy.tables.tables import ANGLE
 
 #: Rows that miss by no more than this, in what they ask of accelerations, do not contradict.
@@ -171,7 +171,7 @@ def begin(
         conditions.control[TIME] = clock[T]
         project(run.states[WITHIN], model, conditions, scratch, moved)
         if max(moved[0], moved[1]) > START_TOLERANCE:
-            charge_motion(BEGIN, WITHIN, LOST, run, model)
+            charge_motion(BEGIN, WITHIN, LOST, run, model, scratch)
             watch_given(run, model, conditions, scratch, watch)
             copy(run.lines, WITHIN, BEGIN)
         else:
@@ -293,7 +293,7 @@ def accept(
         run.counts[NOTED], run.counts[JUMPED] = noted, jumped
         run.counts[ANSWER] = NO_NUMBERS
         return True
-    fill_frames(run.states[END], scratch.frames)
+    stand(run.states[END], model, scratch)
     if conditions.hook[FAILED] == 0:
         go_on(watch)
         cut = first < NEVER and t - run.clock[T] < 2.0 * TOGETHER

@@ -96,7 +96,7 @@ def land(
             conditions.control[TIME] = t
             project(run.states[END], model, conditions, scratch, run.moved)
             hold_momentum(run.states[WITHIN], run.states[END], model, scratch)
-            charge_motion(WITHIN, END, PROJECTED, run, model)
+            charge_motion(WITHIN, END, PROJECTED, run, model, scratch)
             if table.counts[EXTRA] >= 0 and has_missed(WITHIN, run):
                 refuse_landing(1.001 * first if first < 0.9 else 0.5, run)
                 return t

@@ -9,13 +9,19 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.arrays import AXES, MASS, POSITION, SPIN, VELOCITY, Vec
+from quirkpy.kernels.base.arrays import AXES, BENT, MASS, POSITION, SPIN, VELOCITY, Vec
 from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.matrices import sym6, sym_inverse, sym_times
 from quirkpy.kernels.base.states import OMEGA, V
 from quirkpy.kernels.base.vectors import add, add3, cross, dot, get3, put3, scale, sub, turn_back
-from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.place.kinematics import inertia_in_n
+from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.modes import (
+    bending_energy,
+    multiply,
+    place_of_mass,
+    turning_mass,
+)
 from quirkpy.maths.types import Floats
 
 #: Of all the energy that moves within the islands a correction may be this share; more means that
@@ -39,9 +45,9 @@ ISLAND_MASS, CENTRE, DRIFT, TURNING, MOMENTUM, INERTIA, HELD, ISLAND_WIDTH = (
 
 
 @inner
-def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
+def rigid_motion(model: Model, scratch: Scratch, sums: Floats) -> None:
     """Mass centre, its velocity, and angular velocity of every island, into its row of `sums`."""
-    islands, bodies = model.islands, model.bodies
+    islands, bodies, frames = model.islands, model.bodies, scratch.frames
     n = bodies.shape[0]
     sums[:, :HELD] = 0.0
     for i in range(n):
@@ -50,6 +56,8 @@ def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
             sums[k, ISLAND_MASS] += m
             add3(sums, k, CENTRE, scale(m, get3(frames, i, POSITION)))
             add3(sums, k, DRIFT, scale(m, get3(frames, i, VELOCITY)))
+    if model.modes.what.shape[0] > 0:
+        add_bent_centres(model, scratch, sums)
     for k in range(n + 1):
         if sums[k, ISLAND_MASS] > 0.0:
             put3(sums, k, CENTRE, scale(1.0 / sums[k, ISLAND_MASS], get3(sums, k, CENTRE)))
@@ -68,6 +76,8 @@ def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
             sums[k, INERTIA + 3] += own[3] + m * (square - d[1] * d[1])
             sums[k, INERTIA + 4] += own[4] - m * d[1] * d[2]
             sums[k, INERTIA + 5] += own[5] + m * (square - d[2] * d[2])
+    if model.modes.what.shape[0] > 0:
+        add_bent_moments(model, scratch, sums)
     for k in range(n + 1):
         if sums[k, ISLAND_MASS] > 0.0:
             put3(
@@ -76,6 +86,42 @@ def rigid_motion(model: Model, frames: Floats, sums: Floats) -> None:
                 TURNING,
                 sym_times(sym_inverse(sym6(sums, k, INERTIA)), get3(sums, k, MOMENTUM)),
             )
+
+
+@shared
+def add_bent_centres(model: Model, scratch: Scratch, sums: Floats) -> None:
+    """What bending adds to the moments of mass of islands, and to their rates."""
+    modes, tail, general = model.modes, scratch.tail, scratch.general
+    for b in range(modes.what.shape[0]):
+        multiply(b, modes, tail, general)
+        k = model.islands[modes.what[b, BENT]]
+        if k >= 0:
+            c, rate = place_of_mass(b, modes, scratch.frames, tail, general)
+            add3(sums, k, CENTRE, c)
+            add3(sums, k, DRIFT, rate)
+
+
+@shared
+def add_bent_moments(model: Model, scratch: Scratch, sums: Floats) -> None:
+    """What bending adds to the angular momenta and moments of inertia of islands about their mass
+    centres."""
+    modes, frames, tail, general = model.modes, scratch.frames, scratch.tail, scratch.general
+    for b in range(modes.what.shape[0]):
+        i = modes.what[b, BENT]
+        k = model.islands[i]
+        if k >= 0:
+            c, rate = place_of_mass(b, modes, frames, tail, general)
+            own, momentum = turning_mass(b, modes, frames, tail, general)
+            d = sub(get3(frames, i, POSITION), get3(sums, k, CENTRE))
+            v = sub(get3(frames, i, VELOCITY), get3(sums, k, DRIFT))
+            add3(sums, k, MOMENTUM, add(momentum, add(cross(d, rate), cross(c, v))))
+            along = 2.0 * dot(c, d)
+            sums[k, INERTIA] += own[0] + along - 2.0 * c[0] * d[0]
+            sums[k, INERTIA + 1] += own[1] - c[0] * d[1] - c[1] * d[0]
+            sums[k, INERTIA + 2] += own[2] - c[0] * d[2] - c[2] * d[0]
+            sums[k, INERTIA + 3] += own[3] + along - 2.0 * c[1] * d[1]
+            sums[k, INERTIA + 4] += own[4] - c[1] * d[2] - c[2] * d[1]
+            sums[k, INERTIA + 5] += own[5] + along - 2.0 * c[2] * d[2]
 
 
 @inner
@@ -125,6 +171,10 @@ def motion_energy(model: Model, scratch: Scratch) -> float:
             model,
             scratch.frames,
         )
+    if model.modes.what.shape[0] > 0:
+        out += bending_energy(
+            model.modes, model.bodies, scratch.frames, scratch.tail, scratch.general
+        )
     return out
 
 
@@ -137,7 +187,7 @@ def restore_energy(y: Floats, start: float, model: Model, scratch: Scratch) -> b
     """
     n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
     missing = start + y[n, INTO] - y[n, OUT] - energy_of(model, scratch)
-    rigid_motion(model, frames, sums)
+    rigid_motion(model, scratch, sums)
     inside = 0.0
     for i in range(n):
         v, w = within(i, model, frames, sums)
@@ -160,12 +210,12 @@ def hold_momentum(before: Floats, after: Floats, model: Model, scratch: Scratch)
     Moved poses with the old velocities have another one; a rigid turn of the velocities is what
     every joint allows."""
     n, frames, sums = model.bodies.shape[0], scratch.frames, scratch.islands
-    fill_frames(before, frames)
-    rigid_motion(model, frames, sums)
+    stand(before, model, scratch)
+    rigid_motion(model, scratch, sums)
     for k in range(n + 1):
         put3(sums, k, HELD, get3(sums, k, MOMENTUM))
-    fill_frames(after, frames)
-    rigid_motion(model, frames, sums)
+    stand(after, model, scratch)
+    rigid_motion(model, scratch, sums)
     for i in range(n):
         k = model.islands[i]
         if k >= 0:

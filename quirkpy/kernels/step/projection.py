@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import math
 
-from quirkpy.kernels.base.arrays import AXES, Vec
+from quirkpy.kernels.base.arrays import AXES, FIRST_COORDINATE, FIRST_SPEED, MODE_COUNT, Vec
 from quirkpy.kernels.base.compiled import inner, kernel
 from quirkpy.kernels.base.conditions import Conditions
-from quirkpy.kernels.base.states import OMEGA, Q, R, V
-from quirkpy.kernels.base.vectors import add3, get3, norm, turn_back
-from quirkpy.kernels.place.kinematics import fill_frames, rotation_matrix
+from quirkpy.kernels.base.states import OMEGA, Q, R, V, add_further, further
+from quirkpy.kernels.base.vectors import add3, cross, get3, norm, scale, sub, turn_back
+from quirkpy.kernels.place.bending import place_stations
+from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
-from quirkpy.kernels.tree.evaluation import Model, Scratch, solve_here
+from quirkpy.kernels.tree.evaluation import Model, Scratch, solve_here, stand
 from quirkpy.maths.types import Floats
 
 #: As PIVOT of closure.py, for corrections: they are small, so a weaker row may count.
@@ -39,7 +40,7 @@ def project(
     scratch.wrench[:] = 0.0
     moved[0], gap, newton = 0.0, 1.0, 0
     while True:
-        fill_frames(y, scratch.frames)
+        stand(y, model, scratch)
         solve_here(model, conditions, scratch, 0.0, gap, 1.0 - gap, CORRECTION_PIVOT)
         if gap == 0.0:
             break
@@ -59,6 +60,20 @@ def displace(y: Floats, model: Model, scratch: Scratch) -> float:
         largest = max(largest, max(norm(d), norm(turning)))
         add3(y, i, R, d)
         turn_quaternion(y, i, turning)
+    if model.modes.what.shape[0] > 0:
+        largest = max(largest, change_modes(y, FIRST_COORDINATE, model, scratch))
+    return largest
+
+
+@inner
+def change_modes(y: Floats, column: int, model: Model, scratch: Scratch) -> float:
+    """Add what was solved for to coordinates or speeds of modes; returns the largest change."""
+    largest, what = 0.0, model.modes.what
+    for b in range(what.shape[0]):
+        for k in range(what[b, MODE_COUNT]):
+            change = scratch.tail[1, what[b, FIRST_SPEED] + k]
+            largest = max(largest, abs(change))
+            add_further(y, model.bodies.shape[0], what[b, column] + k, change)
     return largest
 
 
@@ -71,6 +86,8 @@ def change_velocities(y: Floats, model: Model, scratch: Scratch) -> float:
         largest = max(largest, max(norm(d), norm(spin)))
         add3(y, i, V, d)
         add3(y, i, OMEGA, turn_back(scratch.frames, i, AXES, spin))
+    if model.modes.what.shape[0] > 0:
+        largest = max(largest, change_modes(y, FIRST_SPEED, model, scratch))
     return largest
 
 
@@ -100,3 +117,40 @@ def turn_quaternion(y: Floats, i: int, d: Vec) -> None:
     w3 = x * q3 + a * q2 - b * q1 + c * q0
     size = 1.0 / math.sqrt(w0 * w0 + w1 * w1 + w2 * w2 + w3 * w3)
     y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3] = w0 * size, w1 * size, w2 * size, w3 * size
+
+
+@inner
+def small_turn(y: Floats, d: Floats, i: int) -> Vec:
+    """The rotation vector in N by which a small change d of its quaternion turns body i: 2 d q*,
+    vector part."""
+    w, a = y[i, Q], (y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
+    dw, b = d[i, Q], (d[i, Q + 1], d[i, Q + 2], d[i, Q + 3])
+    return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
+
+
+@inner
+def move_modes(
+    y: Floats, error: Floats, displaced: bool, model: Model, scratch: Scratch, small: Floats
+) -> None:
+    """Take the errors of modes, those of coordinates where displaced, as rates: of the stations in
+    the scratch, and as the further speeds of a small state."""
+    modes, n = model.modes, model.bodies.shape[0]
+    place_stations(y, error, displaced, modes, scratch.frames)
+    for b in range(modes.what.shape[0]):
+        u = modes.what[b, FIRST_SPEED]
+        first = modes.what[b, FIRST_COORDINATE] if displaced else u
+        for k in range(modes.what[b, MODE_COUNT]):
+            change = further(error, n, first + k) - further(small, n, u + k)
+            add_further(small, n, u + k, change)
+
+
+@inner
+def return_modes(small: Floats, displaced: bool, model: Model, error: Floats) -> None:
+    """What is left of these errors back to where they were."""
+    what, n = model.modes.what, model.bodies.shape[0]
+    for b in range(what.shape[0]):
+        u = what[b, FIRST_SPEED]
+        first = what[b, FIRST_COORDINATE] if displaced else u
+        for k in range(what[b, MODE_COUNT]):
+            change = further(small, n, u + k) - further(error, n, first + k)
+            add_further(error, n, first + k, change)

@@ -37,10 +37,10 @@ from quirkpy.kernels.base.vectors import (
     sub,
     turn_back,
 )
-from quirkpy.kernels.place.kinematics import fill_frames, rotation_matrix
+from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.place.sites import arm_on, axis_on, from_body
 from quirkpy.kernels.step.steps import BEGIN, Run
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
 from quirkpy.kernels.tree.tree import AXIS_NUMBER, FAR, NEAR, ORDER
 from quirkpy.maths.types import Floats, Ints
 
@@ -207,7 +207,7 @@ def spin_of_all(model: Model, relative: Relative, frames: Floats) -> Vec:
 def set_base(run: Run, model: Model, scratch: Scratch, relative: Relative, x: Floats) -> None:
     """The state in BEGIN as the base; x: its coordinates, all zero, its speeds, its tail."""
     n, frames, y = model.bodies.shape[0], relative.frames[AT_BASE], run.states[BEGIN]
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     for i in range(n):
         for k in range(FRAME_WIDTH):
             frames[i, k] = scratch.frames[i, k]
@@ -296,9 +296,11 @@ def place(
     the ledger there is left as it is."""
     nodes, frames, y = model.tree.nodes, relative.frames[stage], run.states[line]
     carry(tau, relative, frames)
+    bodies = relative.what.shape[0]
     for k in range(nodes.shape[0] - 1):
-        place_body(nodes[k, ORDER], x, y, relative, frames)
-    after, first = 2 * relative.triple.shape[0], tail_start(nodes.shape[0] - 1)
+        if nodes[k, ORDER] < bodies:  # no station
+            place_body(nodes[k, ORDER], x, y, relative, frames)
+    after, first = 2 * relative.triple.shape[0], tail_start(bodies)
     for k in range(scratch.tail.shape[1]):
         run.lines[line, first + k] = x[after + k]
 

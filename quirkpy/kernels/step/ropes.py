@@ -5,12 +5,11 @@ from __future__ import annotations
 from quirkpy.kernels.act.ropes import TAUT, phase_at
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import Conditions
-from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.step.events import JUST_CROSSED
 from quirkpy.kernels.step.impacts import CROSSED, RELEASED, Rows, note, settle_end
 from quirkpy.kernels.step.steps import BEGIN, END, Run, T
 from quirkpy.kernels.step.watch import KIND, NOW, ONE, ROOT, ROPE, Watch
-from quirkpy.kernels.tree.evaluation import Model, Scratch, elements_at
+from quirkpy.kernels.tree.evaluation import Model, Scratch, elements_at, stand
 
 
 @inner
@@ -29,7 +28,7 @@ def begin_ropes(
     run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
 ) -> None:
     """Let every rope do what its length says at the state in BEGIN."""
-    fill_frames(run.states[BEGIN], scratch.frames)
+    stand(run.states[BEGIN], model, scratch)
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == ROPE:
             phase = phase_of_rope(run.clock[T], k, model, conditions, scratch, watch)
@@ -58,7 +57,7 @@ def turn_ropes(
     """Let ropes whose phase is over at the END of the step, at the first event or by an impact, do
     what comes then; returns whether there are any."""
     values, over = watch.values, False
-    fill_frames(run.states[END], scratch.frames)
+    stand(run.states[END], model, scratch)
     for k in range(values.shape[0]):
         if watch.what[k, KIND] == ROPE and (values[k, ROOT] == first or values[k, NOW] <= 0.0):
             turn_rope(t, k, run, model, conditions, scratch, watch, rows)
@@ -77,7 +76,7 @@ def switch_ropes(
 ) -> None:
     """Let ropes do what their lengths say at the state in BEGIN, where a rest length has jumped."""
     t = run.clock[T]
-    fill_frames(run.states[BEGIN], scratch.frames)
+    stand(run.states[BEGIN], model, scratch)
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == ROPE:
             turn_rope(t, k, run, model, conditions, scratch, watch, rows)

@@ -45,7 +45,7 @@ from quirkpy.kernels.step.integrator import (
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.steps import ASKED_UNTIL, BEGIN, BENDS, HEADED, SAMPLES, Run, T
 from quirkpy.kernels.step.watch import Watch
-from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at
+from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at, stand
 from quirkpy.maths.types import Floats, Ints
 
 # Columns of Board.desk: what is to be done at the start; the controller that is asked, and the row
@@ -112,14 +112,14 @@ class Board(NamedTuple):
 
 # --- what is read ---------------------------------------------------------------------------------
 @inner
-def show_bodies(run: Run, scratch: Scratch, board: Board) -> None:
+def show_bodies(run: Run, model: Model, scratch: Scratch, board: Board) -> None:
     """The state of all bodies in BEGIN, one by one, with its frames, and those of what moves."""
     n = run.out.shape[0]
-    fill_frames(run.states[BEGIN], scratch.frames)
+    stand(run.states[BEGIN], model, scratch)
     if board.cluster.shape[0] > 0:
         moved = run.states[BEGIN : BEGIN + 1, : n + 1]
         spread(moved, board.cluster, board.place, board.turn, n, board.rows)
-        fill_frames(board.rows[0], board.frames)
+        fill_frames(board.rows[0], model.modes, board.frames)
         return
     for i in range(n + 1):
         for k in range(STATE_WIDTH):
@@ -193,7 +193,7 @@ def take_sample(
 ) -> None:
     """What controller c reads now, and what it commands, into row j of the log."""
     own, t = board.loops[c], run.clock[T]
-    show_bodies(run, scratch, board)
+    show_bodies(run, model, scratch, board)
     board.log[j, own[FIRST_READ] - 1] = t
     for n in range(own[FIRST_READ], own[FIRST_TOLD]):
         board.log[j, n] = read(n, t, model, conditions, scratch, board)

@@ -10,7 +10,7 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY, Vec
+from quirkpy.kernels.base.arrays import AXES, SPIN, VELOCITY
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import EXPLICIT, TIME, Conditions
 from quirkpy.kernels.base.states import (
@@ -23,8 +23,7 @@ from quirkpy.kernels.base.states import (
     V,
     tail_start,
 )
-from quirkpy.kernels.base.vectors import cross, get3, put3, scale, sub, turn, turn_back
-from quirkpy.kernels.place.kinematics import fill_frames
+from quirkpy.kernels.base.vectors import get3, put3, scale, turn, turn_back
 from quirkpy.kernels.step.methods import (
     DENSE,
     ESTIMATED,
@@ -36,9 +35,16 @@ from quirkpy.kernels.step.methods import (
     STAGES,
     Table,
 )
-from quirkpy.kernels.step.projection import CORRECTION_PIVOT, change_velocities, project
+from quirkpy.kernels.step.projection import (
+    CORRECTION_PIVOT,
+    change_velocities,
+    move_modes,
+    project,
+    return_modes,
+    small_turn,
+)
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WEAKEST
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, evaluate_here, solve
+from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, evaluate_here, solve, stand
 from quirkpy.maths.types import Floats, Ints
 
 #: Hairer's starting step: the trial step where sizes or slopes, over the tolerances, are below the
@@ -327,26 +333,17 @@ def error_of(
     return h * five / math.sqrt((five + 0.01 * three) * n)  # Hairer's combination
 
 
-@inner
-def small_turn(y: Floats, d: Floats, i: int) -> Vec:
-    """The rotation vector in N by which a small change d of its quaternion turns body i: 2 d q*,
-    vector part."""
-    w, a = y[i, Q], (y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
-    dw, b = d[i, Q], (d[i, Q + 1], d[i, Q + 2], d[i, Q + 3])
-    return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
-
-
 @shared
 def keep_tangent_part(
     error: Floats, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, small: Floats
 ) -> None:
-    """Leave of an error in poses, and of one in velocities, what the constraints allow at y; the
-    tail, which they do not bind, is left as it is.  `small` is room."""
+    """Leave of an error in poses, and of one in velocities, what the constraints allow at y.
+    `small` is room."""
     n, frames = model.bodies.shape[0], scratch.frames
     scratch.wrench[:] = 0.0
     conditions.control[EXPLICIT] = 0.0
     for part in range(2):
-        fill_frames(y, frames)
+        stand(y, model, scratch)
         for i in range(n):
             put3(frames, i, VELOCITY, get3(error, i, R if part == 0 else V))
             spin = (
@@ -357,6 +354,8 @@ def keep_tangent_part(
             put3(frames, i, SPIN, spin)
             put3(small, i, V, get3(frames, i, VELOCITY))
             put3(small, i, OMEGA, turn_back(frames, i, AXES, spin))
+        if model.modes.what.shape[0] > 0:
+            move_modes(y, error, part == 0, model, scratch, small)
         solve(model, conditions, scratch, 0.0, 0.0, 1.0, CORRECTION_PIVOT)
         change_velocities(small, model, scratch)
         for i in range(n):
@@ -367,6 +366,8 @@ def keep_tangent_part(
                 put3(error, i, Q + 1, scale(0.5, get3(small, i, OMEGA)))
             else:
                 put3(error, i, OMEGA, get3(small, i, OMEGA))
+        if model.modes.what.shape[0] > 0:
+            return_modes(small, part == 0, model, error)
     conditions.control[EXPLICIT] = 1.0
 
 

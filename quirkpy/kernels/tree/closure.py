@@ -42,6 +42,7 @@ from quirkpy.kernels.tree.elimination import (
     SHIFT,
     general_motion,
 )
+from quirkpy.kernels.tree.members import change_member, pass_modes
 from quirkpy.kernels.tree.reach import (
     HIGH,
     LISTED,
@@ -62,12 +63,14 @@ from quirkpy.kernels.tree.tree import (
     LOOP_BODY2,
     LOOP_BODY3,
     LOOP_BODY4,
+    MEMBER_NODE,
     NODE,
     ORDER,
     PARENT,
     PLACE,
     SLIDE_NODE,
     TURN_NODE,
+    WHOSE,
     Tree,
 )
 from quirkpy.maths.types import Floats, Ints
@@ -109,8 +112,8 @@ def innovation_scales(nodes: Ints, work: Floats) -> None:
 
 @inner
 def pass_freedoms(
+    nodes: Ints,
     i: int,
-    kind: int,
     count: int,
     f: Vec,
     n: Vec,
@@ -121,6 +124,7 @@ def pass_freedoms(
 ) -> tuple[Vec, Vec]:
     """Pass a load (f, n) at the point of body i through its joint: adds its innovations to
     row[at:], returns the load on the parent."""
+    kind = nodes[i, NODE]
     if kind == TURN_NODE or kind == SLIDE_NODE:
         z = get3(work, i, AXIS)
         y = dot(z, n) if kind == TURN_NODE else dot(z, f)
@@ -162,6 +166,8 @@ def pass_freedoms(
             general[i, G_STEP + k] = x
             f = sub(f, scale(x, get3(general, i, G_GAIN + 6 * k)))
             n = sub(n, scale(x, get3(general, i, G_GAIN + 6 * k + 3)))
+    if kind >= MEMBER_NODE:
+        return pass_modes(i, nodes, f, n, row, at, work, general)
     return f, n
 
 
@@ -193,7 +199,7 @@ def carry_up(
         at, count = nodes[a, FIRST], nodes[a, COUNT]
         if count > 0:
             low, high = min(low, at), max(high, at + count)
-            fa, na = pass_freedoms(a, nodes[a, NODE], count, fa, na, row, at, work, general)
+            fa, na = pass_freedoms(nodes, a, count, fa, na, row, at, work, general)
         na = add(na, cross(get3(work, a, SHIFT), fa))
         a = nodes[a, PARENT]
     return min(low, high), high
@@ -230,7 +236,8 @@ def innovation_rows(
         left -= part + other_part
         demand += size + other_size
         low, high = carry_up(tree.nodes, a, b, *loads, *others, A[k], work, general)
-        free = free_response(rows, k, JACOBIAN, a, b, bodies)
+        nodes = tree.nodes
+        free = free_response(rows, k, JACOBIAN, nodes[a, WHOSE], nodes[b, WHOSE], bodies)
         if tree.loops[k, LOOP_BODY3] >= 0:
             a, b = tree.loops[k, LOOP_BODY3], tree.loops[k, LOOP_BODY4]
             loads, part, size = load_and_motion(rows, k, SECOND, a, work)
@@ -240,7 +247,7 @@ def innovation_rows(
             more, most = carry_up(tree.nodes, a, b, *loads, *others, A[k], work, general)
             if most > more:
                 low, high = (min(low, more), max(high, most)) if high > low else (more, most)
-            free += free_response(rows, k, SECOND, a, b, bodies)
+            free += free_response(rows, k, SECOND, nodes[a, WHOSE], nodes[b, WHOSE], bodies)
         scaling = 1.0 / math.sqrt(free) if free > 0.0 else 0.0
         for m in range(low, high):
             A[k, m] *= scaling
@@ -423,6 +430,8 @@ def add_innovations(nodes: Ints, nu: Floats, work: Floats, general: Floats) -> N
                     effort += general[i, G_FACTOR + MOST * r + c] * nu[at + c]
                 general[i, G_PUSH + r] = effort
             a, alpha = general_motion(i, count, a, alpha, G_PUSH, general)
+        elif kind >= MEMBER_NODE:
+            a, alpha = change_member(i, nodes, a, alpha, nu, work, general)
         put3(work, i, CHANGE, a)
         put3(work, i, CHANGE + 3, alpha)
         put3(work, i, ACCELERATION + 3, add(get3(work, i, ACCELERATION + 3), alpha))

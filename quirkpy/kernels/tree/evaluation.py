@@ -7,19 +7,21 @@ import math
 from typing import NamedTuple
 
 from quirkpy.kernels.act.loads import applied_loads
-from quirkpy.kernels.act.wrenches import INTO
+from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.arrays import (
+    KIND,
     MASS,
     SPIN,
     VELOCITY,
     Elements,
     Joints,
     JointTable,
+    Modes,
     RowTable,
     Schedules,
     Sites,
 )
-from quirkpy.kernels.base.compiled import inner, kernel, woven
+from quirkpy.kernels.base.compiled import inner, kernel, shared, woven
 from quirkpy.kernels.base.conditions import (
     BOUNCE,
     EXPLICIT,
@@ -32,12 +34,15 @@ from quirkpy.kernels.base.conditions import (
 )
 from quirkpy.kernels.base.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
 from quirkpy.kernels.base.matrices import sym_times
+from quirkpy.kernels.base.states import further
 from quirkpy.kernels.base.vectors import dot, get3, scale, sub
 from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
+from quirkpy.kernels.tree.members import bend, power_in_modes, tell_modes
 from quirkpy.kernels.tree.merging import close_rows
+from quirkpy.kernels.tree.modes import load_modes, pull_modes
 from quirkpy.kernels.tree.recursion import (
     backward,
     centres,
@@ -49,12 +54,13 @@ from quirkpy.kernels.tree.recursion import (
 from quirkpy.kernels.tree.stops import Stops, clearance, stop_row
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.tables.tables import UNIFORM
 
 
 class Model(NamedTuple):
     """What never changes for a selection, and anybody may read: the tree, the tables, which
     elements act, the bodies, the number of the island of each (those that hang together without the
-    ground; -1: on the ground) (nb,), and the stops, whose rows come last."""
+    ground; -1: on the ground) (nb,), the stops, whose rows come last, and how bodies bend."""
 
     tree: Tree
     sites: Sites
@@ -66,15 +72,17 @@ class Model(NamedTuple):
     bodies: Floats
     islands: Ints
     stops: Stops
+    modes: Modes
 
 
 class Scratch(NamedTuple):
-    """All that it writes: kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of
-    each acting element, power (2,), the recursion's rows (nb + 1, WIDTH) and those of joints with
-    several freedoms, the closing rows (m, ROW_WIDTH), their innovations A and the solution (m + 1,
-    freedoms), the spans of A (m, SPAN_WIDTH) (or, where blocks are merged, memory for that in one
-    line, and the blocks (., BLOCK_WIDTH)), sums over islands, the report; and the tail of the state
-    with its slope (2, tail), which whoever gives bodies further coordinates fills in."""
+    """All that it writes, in rows of bodies, of stations on those that bend, and the ground:
+    kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element and
+    then of each body that bends, power (2,), the recursion's rows (nb + 1, WIDTH) and those of
+    joints with several freedoms and of modes, the closing rows (m, ROW_WIDTH), their innovations A
+    and the solution (m + 1, freedoms), the spans of A (m, SPAN_WIDTH) (or, where blocks are merged,
+    memory for that in one line, and the blocks (., BLOCK_WIDTH)), sums over islands, the report;
+    and the tail of the state, its slope, and the loads on its speeds (3, tail)."""
 
     frames: Floats
     wrench: Floats
@@ -103,17 +111,43 @@ def elements_at(model: Model, conditions: Conditions) -> Elements:
 
 
 @woven
+def stand(y: Floats, model: Model, scratch: Scratch) -> None:
+    """The kinematics of a state into the scratch arrays; where bodies bend, with its tail."""
+    fill_frames(y, model.modes, scratch.frames)
+    if model.modes.what.shape[0] > 0:
+        for k in range(scratch.tail.shape[1]):
+            scratch.tail[0, k] = further(y, model.bodies.shape[0], k)
+
+
+@shared
+def load_bending(model: Model, scratch: Scratch) -> None:
+    """Loads on modes, with their energy and power: of stiffness, damping and uniform
+    accelerations."""
+    modes, elements = model.modes, model.elements
+    scratch.power[OUT] += load_modes(modes, scratch.general, scratch.tail, scratch.potential)
+    for k in range(model.acting.shape[0]):
+        e = model.acting[k]
+        if elements.what[e, KIND] == UNIFORM:
+            scratch.potential[k] += pull_modes(
+                get3(elements.numbers, e, 0), modes, scratch.frames, scratch.wrench,
+                scratch.general, scratch.tail,
+            )  # fmt: skip
+
+
+@woven
 def evaluate_here(
     t: float, y: Floats, model: Model, conditions: Conditions, scratch: Scratch, out: Floats
 ) -> None:
     """Accelerations (nb, 6) of a state: kinematics, loads, tree, loops."""
     conditions.control[TIME] = t
-    fill_frames(y, scratch.frames)
+    stand(y, model, scratch)
     applied_loads(
         t, model.acting, elements_at(model, conditions), joints_at(model, conditions),
         model.schedules, model.bodies, model.sites, scratch.frames, scratch.wrench,
         scratch.potential, scratch.power,
     )  # fmt: skip
+    if model.modes.what.shape[0] > 0:
+        load_bending(model, scratch)
     if conditions.hook[PARTS] != 0:
         ask(conditions.hook, LOADS)
     if conditions.hook[LAWS] != 0:
@@ -131,6 +165,11 @@ def evaluate_here(
     for k in range(scratch.rows.shape[0]):
         if scratch.rows[k, RATE] != 0.0:
             scratch.power[INTO] += power_of_joints(model.bodies, scratch)
+            if model.modes.what.shape[0] > 0:
+                scratch.power[INTO] += power_in_modes(
+                    model.modes, model.bodies, scratch.frames, scratch.wrench, scratch.tail,
+                    scratch.work, scratch.general,
+                )  # fmt: skip
             break
 
 
@@ -183,12 +222,17 @@ def solve_here(
     frames, work, general, tree = scratch.frames, scratch.work, scratch.general, model.tree
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
     hang_bodies(tree, model.sites, frames, work)
+    if model.modes.what.shape[0] > 0:
+        bend(
+            keep, tree, model.modes, model.bodies, frames, scratch.wrench, scratch.tail, work,
+            general,
+        )  # fmt: skip
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
         joints = joints_at(model, conditions)
         aim(tree, model.rows, joints, model.sites, frames, work, keep, of_gap, of_slip)
     backward(tree, model.rows, model.sites, frames, work, general)
     forward(tree.nodes, work, general)
-    centres(frames, work, keep, model.bodies.shape[0])
+    centres(frames, work, keep, tree.nodes.shape[0] - 1)
     if scratch.rows.shape[0] > 0:
         closing_rows(model, conditions, scratch)
         set_targets(model, conditions, scratch, keep, of_gap, of_slip)
@@ -203,6 +247,8 @@ def solve_here(
             general,
             scratch.report,
         )
+    if model.modes.what.shape[0] > 0:
+        tell_modes(model.modes, general, scratch.tail)
 
 
 @kernel

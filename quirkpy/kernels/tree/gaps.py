@@ -107,7 +107,7 @@ def aim(
     for i in range(nodes.shape[0] - 1):
         put3(work, i, LOAD, scale(keep, get3(work, i, LOAD)))
         put3(work, i, LOAD + 3, scale(keep, get3(work, i, LOAD + 3)))
-        if nodes[i, NODE] != FREE_NODE:
+        if nodes[i, NEAR] >= 0:  # neither a free root nor a member
             p = nodes[i, PARENT]
             near = site_motion_on(p, nodes[i, NEAR], sites, frames)
             mine = point_motion(i, get3(work, i, POINT), frames)

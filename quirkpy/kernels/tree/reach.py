@@ -22,8 +22,11 @@ from quirkpy.kernels.tree.tree import (
     LOOP_BODY2,
     LOOP_BODY3,
     LOOP_BODY4,
+    MEMBER_NODE,
+    NODE,
     ORDER,
     PARENT,
+    WHOSE,
     Tree,
 )
 from quirkpy.maths.types import Floats, Ints
@@ -98,27 +101,30 @@ def reach(
 
     Masses cancel: the share of a light member, which answers to a load a million times as fast as
     what it is joined to, does not hide what the row asks of the others."""
-    nodes, n = tree.nodes, bodies.shape[0]
+    nodes, n = tree.nodes, tree.nodes.shape[0] - 1
     for i in range(n):
-        work[i, BRANCH] = bodies[i, MASS]
+        work[i, BRANCH] = bodies[i, MASS] if i < bodies.shape[0] else 0.0
     for p in range(n - 1, -1, -1):  # children come after their parents
         i = nodes[p, ORDER]
         if nodes[i, PARENT] < n:
             work[nodes[i, PARENT], BRANCH] += work[i, BRANCH]
     out = 0.0
     for i in range(n):
+        if nodes[i, NODE] == MEMBER_NODE:
+            continue  # its freedoms are those of the lead
         for m in range(
             max(spans[k, LOW], nodes[i, FIRST]),
             min(spans[k, HIGH], nodes[i, FIRST] + nodes[i, COUNT]),
         ):
             out += A[k, m] * A[k, m] * work[i, BRANCH]
-    a, b, c, d = tree.loops[k, LOOP_BODY1], tree.loops[k, LOOP_BODY2], tree.loops[k, LOOP_BODY3], 0
+    c, d = tree.loops[k, LOOP_BODY3], 0
+    a, b = nodes[tree.loops[k, LOOP_BODY1], WHOSE], nodes[tree.loops[k, LOOP_BODY2], WHOSE]
     free, unit = (
         free_response(rows, k, JACOBIAN, a, b, bodies),
         own_mass(rows, k, JACOBIAN, a, b, bodies),
     )
     if c >= 0:
-        d = tree.loops[k, LOOP_BODY4]
+        c, d = nodes[c, WHOSE], nodes[tree.loops[k, LOOP_BODY4], WHOSE]
         free += free_response(rows, k, SECOND, c, d, bodies)
         unit += own_mass(rows, k, SECOND, c, d, bodies)
     return out * free / unit if unit > 0.0 else 0.0

@@ -65,6 +65,7 @@ from quirkpy.kernels.tree.elimination import (
     whole_bias,
     without_single,
 )
+from quirkpy.kernels.tree.members import member_motion, take_member
 from quirkpy.kernels.tree.tree import (
     AXIS_NUMBER,
     BALL_NODE,
@@ -72,6 +73,7 @@ from quirkpy.kernels.tree.tree import (
     FAR,
     FREE_NODE,
     GENERAL_NODE,
+    MEMBER_NODE,
     NEAR,
     NODE,
     ORDER,
@@ -181,6 +183,8 @@ def backward(
                     n,
                     work,
                 )
+            if kind >= MEMBER_NODE:
+                take_member(i, tree, work, general)
 
 
 @woven
@@ -212,6 +216,8 @@ def forward(nodes: Ints, work: Floats, general: Floats) -> None:
                     a = add(a, scale(s, get3(work, i, AXIS)))
             elif kind == GENERAL_NODE:
                 a, alpha = general_motion(i, nodes[i, COUNT], a, alpha, G_EFFORT, general)
+            elif kind >= MEMBER_NODE:
+                a, alpha = member_motion(i, nodes, a, alpha, work, general)
         put3(work, i, ACCELERATION, a)
         put3(work, i, ACCELERATION + 3, alpha)
 

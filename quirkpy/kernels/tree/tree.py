@@ -11,12 +11,16 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.arrays import (
+    BENT,
     BODY1,
     BODY2,
     CARRIER_SITE1,
     CARRIER_SITE2,
     FIRST_MOTION,
+    FIRST_STATION,
     IN_TREE,
+    LAST_STATION,
+    MODE_COUNT,
     MOTION_AXIS,
     MOTION_KIND,
     MOTIONS,
@@ -25,7 +29,9 @@ from quirkpy.kernels.base.arrays import (
     ROW_BODY3,
     ROW_BODY4,
     ROW_JOINT,
+    STATION_MODES,
     THREAD_ROW,
+    Modes,
     Packed,
 )
 from quirkpy.kernels.base.compiled import allocating, inner
@@ -34,6 +40,8 @@ from quirkpy.tables.tables import ONWARDS, SCREW, SLIDE, TURN, Selection
 
 #: What hangs a body on its parent.
 FIXED_NODE, TURN_NODE, SLIDE_NODE, BALL_NODE, FREE_NODE, GENERAL_NODE = range(6)
+#: Of members of a set (members.py), which hang on its head: the first of them, and the others.
+MEMBER_NODE, LEAD_NODE = 6, 7
 
 # Columns of Tree.nodes, a row per body and one for the ground.
 ORDER = 0  # not of this body: row k names the body that comes k-th, parents first
@@ -46,10 +54,11 @@ AXIS_NUMBER = 6  # of a single turn or slide
 PLACE = 7  # position in the order; -1: the ground
 FIRST = 8  # where its freedoms begin among all freedoms of the tree, numbered along the loops
 COUNT = 9  # how many they are
-MOTION = 10  # where the joint's begin in Tree.motions
+MOTION = 10  # where the joint's begin in Tree.motions; of a member, the row of the body
 SENSE = 11  # 1: it hangs by the joint's second site, -1: by the first
 THREAD = 12  # the row by which a screw moves on as it turns; -1: it is none
-NODE_WIDTH = 13
+WHOSE = 13  # row of the body that it is part of; its own, of a body and the ground
+NODE_WIDTH = 14
 
 # Columns of Tree.loops: the row, and its bodies; the other two are those of a second joint, -1:
 # none.
@@ -85,17 +94,34 @@ class Tree(NamedTuple):
 def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
     """The spanning tree of a selection, and its islands, the sets of bodies that active joints
     connect: the number of each body's island, -1 if it includes the ground (nb,)."""
-    n = s.tables.n_bodies
+    n, ns = s.tables.n_bodies, len(packed.modes.stations)
     nodes, loops = (
-        np.zeros((n + 1, NODE_WIDTH), np.int64),
+        np.zeros((n + ns + 1, NODE_WIDTH), np.int64),
         np.empty((len(s.rows), LOOP_WIDTH), np.int64),
     )
-    islands = np.empty(n + 1, np.int64)
+    nodes[:, WHOSE] = whose_rows(n, packed.modes)
+    islands = np.empty(n + ns + 1, np.int64)
     count = plant(
-        nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions
-    )
+        nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions,
+        packed.modes,
+    )  # fmt: skip
     merges = np.empty((0, MERGE_WIDTH), np.int64)
-    return Tree(nodes, packed.motions, loops[:count], merges), islands[:n]
+    return Tree(nodes, packed.motions, loops[:count], merges), islands_of(islands, n)
+
+
+def whose_rows(n: int, modes: Modes) -> Ints:
+    """The row of the body of each row of n bodies, their stations, and the ground."""
+    bodies = modes.what[modes.stations[:, STATION_MODES], BENT]
+    return np.concatenate([np.arange(n), bodies, [n + len(bodies)]])
+
+
+def islands_of(rows: Ints, n: int) -> Ints:
+    """The islands of n bodies, from those of their rows and of their stations: the largest number
+    of a body in each."""
+    if len(rows) == n + 1:
+        return rows[:n]
+    largest = {int(k): b for b, k in enumerate(rows[:n].tolist())}
+    return np.array([-1 if k < 0 else largest[k] for k in rows[:n].tolist()], dtype=np.int64)
 
 
 @allocating
@@ -108,6 +134,7 @@ def plant(
     carriers: Ints,
     what: Ints,
     motions: Ints,
+    modes: Modes,
 ) -> int:
     """Fill in nodes, loops and islands; returns how many loops there are."""
     nb = nodes.shape[0] - 1
@@ -115,7 +142,7 @@ def plant(
         nodes[b, CARRIER] = nodes[b, NEAR] = nodes[b, FAR] = nodes[b, PLACE] = -1
         nodes[b, THREAD] = -1
     start, touching = joints_at_bodies(nb, active, carriers)
-    grow(nodes, start, touching, carriers, motions)
+    grow(nodes, start, touching, carriers, motions, modes)
     for b in range(nb):
         j = nodes[b, CARRIER]
         if j >= 0:
@@ -138,7 +165,7 @@ def plant(
             )
             count += 1
     number_freedoms(nodes, loops, count)
-    number_islands(islands, active, carriers)
+    number_islands(islands, active, carriers, nodes)
     return count
 
 
@@ -150,11 +177,23 @@ def number_paths(a: int, b: int, freedoms: int, nodes: Ints) -> int:
     while a != nb or b != nb:
         if nodes[a, PLACE] < nodes[b, PLACE]:
             a, b = b, a
-        if nodes[a, FIRST] < 0:
-            nodes[a, FIRST] = freedoms
-            freedoms += nodes[a, COUNT]
+        freedoms = number_node(a, freedoms, nodes)
         a = nodes[a, PARENT]
     return freedoms
+
+
+@inner
+def number_node(b: int, freedoms: int, nodes: Ints) -> int:
+    """FIRST of a body that has none yet; members of a set share theirs.  Returns the next
+    number."""
+    if nodes[b, FIRST] >= 0:
+        return freedoms
+    nodes[b, FIRST] = freedoms
+    if nodes[b, NODE] >= MEMBER_NODE:
+        for k in range(nodes.shape[0] - 1):
+            if nodes[k, NODE] >= MEMBER_NODE and nodes[k, WHOSE] == nodes[b, WHOSE]:
+                nodes[k, FIRST] = freedoms
+    return freedoms + nodes[b, COUNT]
 
 
 @inner
@@ -170,26 +209,30 @@ def number_freedoms(nodes: Ints, loops: Ints, count: int) -> None:
         if loops[k, LOOP_BODY3] >= 0:
             freedoms = number_paths(loops[k, LOOP_BODY3], loops[k, LOOP_BODY4], freedoms, nodes)
     for k in range(nb):
-        b = nodes[k, ORDER]
-        if nodes[b, FIRST] < 0:
-            nodes[b, FIRST] = freedoms
-            freedoms += nodes[b, COUNT]
+        freedoms = number_node(nodes[k, ORDER], freedoms, nodes)
 
 
 @inner
-def number_islands(islands: Ints, active: Ints, carriers: Ints) -> None:
-    """Give bodies that joints connect one number, the largest among them; that of the ground, the
-    largest of all, becomes -1."""
+def connect(islands: Ints, a: int, b: int) -> None:
+    """Give the islands of two bodies one number."""
+    while islands[a] != a:
+        a = islands[a]
+    while islands[b] != b:
+        b = islands[b]
+    islands[min(a, b)] = max(a, b)
+
+
+@inner
+def number_islands(islands: Ints, active: Ints, carriers: Ints, nodes: Ints) -> None:
+    """Give bodies that joints connect, and bodies and their stations, one number, the largest among
+    them; that of the ground, the largest of all, becomes -1."""
     n = islands.shape[0]
     for b in range(n):
         islands[b] = b
+    for b in range(n):
+        connect(islands, b, nodes[b, WHOSE])
     for j in active:
-        a, b = carriers[j, BODY1], carriers[j, BODY2]
-        while islands[a] != a:
-            a = islands[a]
-        while islands[b] != b:
-            b = islands[b]
-        islands[min(a, b)] = max(a, b)
+        connect(islands, carriers[j, BODY1], carriers[j, BODY2])
     for b in range(n - 2, -1, -1):  # each points to a larger one, which is settled already
         islands[b] = islands[islands[b]]
     for b in range(n):
@@ -245,8 +288,32 @@ def next_root(nb: int, reached: Bools, start: Ints) -> int:
     return root
 
 
+@inner
+def hang_members(
+    head: int, k: int, placed: int, nodes: Ints, reached: Bools, locks: Ints, n_locks: int,
+    modes: Modes,
+) -> int:  # fmt: skip
+    """Hang the members of set k, that with this head, on it; returns how many were not reached
+    yet."""
+    hung, first = 0, nodes.shape[0] - 1 - modes.stations.shape[0]
+    for s in range(modes.what[k, FIRST_STATION] - 1, modes.what[k, LAST_STATION]):
+        body = modes.what[k, BENT]
+        row = body if s < modes.what[k, FIRST_STATION] else first + s
+        if not reached[row]:
+            reached[row] = True
+            nodes[row, PARENT], nodes[row, MOTION] = head, body
+            nodes[row, NODE] = LEAD_NODE if hung == 0 else MEMBER_NODE
+            nodes[row, COUNT] = modes.what[k, MODE_COUNT]
+            nodes[placed + hung, ORDER], nodes[row, PLACE] = row, placed + hung
+            locks[n_locks + hung] = row
+            hung += 1
+    return hung
+
+
 @allocating
-def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints) -> None:
+def grow(
+    nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints, modes: Modes
+) -> None:
     """Fill in ORDER, PARENT, NODE, CARRIER, PLACE, COUNT.
 
     Two queues of bodies whose joints are still to be followed: all locks that can be reached come
@@ -274,6 +341,10 @@ def grow(nodes: Ints, start: Ints, touching: Ints, carriers: Ints, motions: Ints
             else:
                 b = moves[at_move]
                 at_move += 1
+            for k in range(modes.what.shape[0]):
+                if modes.what[k, BENT] == nodes[b, WHOSE]:
+                    hung = hang_members(b, k, placed, nodes, reached, locks, n_locks, modes)
+                    placed, n_locks = placed + hung, n_locks + hung
             for k in range(start[b], start[b + 1]):
                 j = touching[k]
                 other = carriers[j, BODY2] if carriers[j, BODY1] == b else carriers[j, BODY1]

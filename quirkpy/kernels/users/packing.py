@@ -10,11 +10,13 @@ from quirkpy.kernels.base.arrays import (
     PLACE_WIDTH,
     UPPER,
     Elements,
+    Modes,
     Packed,
     RowTable,
     Schedules,
     Sites,
 )
+from quirkpy.kernels.users.modal import stations_of
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.body import Site
 from quirkpy.parts.joint_laws import JointLaw
@@ -34,7 +36,9 @@ def pack(t: Tables) -> Packed:
 
 def _pack(t: Tables) -> Packed:
     moments = t.body_inertia.reshape(-1, 9)[:, UPPER]
-    body = t.site_body[t.joint_site1], t.site_body[t.joint_site2]
+    places = np.concatenate([t.site_point, t.site_axes], axis=1)
+    rows, places, modes = stations_of(t.site_body, places, t)
+    body = rows[t.joint_site1], rows[t.joint_site2]
     sites = t.joint_site1[t.coordinate_joint], t.joint_site2[t.coordinate_joint]
     second = t.coordinate_site == 1
     turning = [(t.coordinate_axis + k) % 3 for k in (1, 2)]
@@ -46,12 +50,17 @@ def _pack(t: Tables) -> Packed:
         np.where(second, *sites), across, across, up,
     )  # fmt: skip
     return Packed(
-        Sites(t.site_body.copy(), np.concatenate([t.site_point, t.site_axes], axis=1)),
+        Sites(rows, places),
         _columns(t.joint_site1, t.joint_site2),
         coordinates,
         RowTable(
             _columns(
-                t.row_kind, t.row_joint, t.row_axis1, t.row_axis2, t.row_schedule, *_row_bodies(t)
+                t.row_kind,
+                t.row_joint,
+                t.row_axis1,
+                t.row_axis2,
+                t.row_schedule,
+                *_row_bodies(t, rows),
             ),
             np.stack([t.row_value, t.row_factor, _periods(t)], axis=1),
         ),
@@ -83,6 +92,7 @@ def _pack(t: Tables) -> Packed:
             t.joint_in_tree,
             _threads(t),
         ),
+        modes,
     )
 
 
@@ -96,10 +106,41 @@ def _threads(t: Tables) -> Ints:
 
 def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sites:
     """Sites that are in no table, packed; rows: the numbers of bodies by name, and that of the
-    ground, for sites on fixed bodies."""
+    ground, for sites on fixed bodies.  None of the bodies bends."""
     body = [ground if site.body.fixed else rows[site.body.name] for site in parts]
     place = [(*point, *axes) for point, axes in map(site_line, parts)]
     return Sites(np.array(body, dtype=np.int64), np.reshape(place, (-1, PLACE_WIDTH)))
+
+
+def sites_and_modes(parts: Sequence[Site], t: Tables) -> tuple[Sites, Modes]:
+    """Sites that are in no table, packed, on bodies of that, and the modes with stations for them
+    alone."""
+    body, place = sites_of(parts, t.body_index, t.n_bodies)
+    rows, inside, modes = stations_of(body, np.asarray(place, dtype=float), t)
+    return Sites(rows, inside), modes
+
+
+def sites_known(parts: Sequence[Site], t: Tables) -> Sites:
+    """Sites packed as `pack` does; those on bodies that bend must be in the tables."""
+    packed, out = pack(t), sites_of(parts, t.body_index, t.n_bodies + len(pack(t).modes.stations))
+    for k, site in enumerate(parts):
+        if len(packed.modes.what) and site.body.modal is not None:
+            row = _row_of(site, t)
+            out.body[k], out.place[k] = packed.sites.body[row], packed.sites.place[row]
+    return out
+
+
+def _row_of(site: Site, t: Tables) -> int:
+    """The row in the tables of a site."""
+    point, axes = site_line(site)
+    same = (t.site_point == point).all(axis=1) & (t.site_axes == axes).all(axis=1)
+    found = np.flatnonzero(same & (t.site_body == t.body_index[site.body.name]))
+    if not len(found):
+        raise site.refuse(
+            f"its body {site.body.name!r} bends, and no joint, force or sensor of the system is at "
+            "this site; name one of theirs, or read run.at(t)."
+        )
+    return int(found[0])
 
 
 def _addresses(t: Tables) -> Ints:
@@ -140,19 +181,20 @@ def _spans(t: Tables) -> Ints:
     return _columns(first, last, t.schedule_kind, addresses)
 
 
-def _row_bodies(t: Tables) -> Ints:
-    """The bodies on which each row acts, and those of its second coordinate (4, nr)."""
+def _row_bodies(t: Tables, bodies: Ints) -> Ints:
+    """The rows of the bodies on which each row acts, and those of its second coordinate (4, nr);
+    bodies: the row of each site."""
     relates, ends = t.row_kind == RELATION_ROW, (t.joint_site1, t.joint_site2)
     one, two = t.row_joint.copy(), np.full(len(t.row_joint), -1)
     if not relates.any():
-        return np.array([*(t.site_body[sites[one]] for sites in ends), two, two])
+        return np.array([*(bodies[sites[one]] for sites in ends), two, two])
     one[relates] = t.coordinate_joint[t.row_axis1[relates]]
     pairs = np.flatnonzero(relates & (t.row_axis2 >= 0))
     two[pairs] = t.coordinate_joint[t.row_axis2[pairs]]
     other = (two >= 0) & (two != one)
     return np.array(
-        [t.site_body[sites[one]] for sites in ends]
-        + [np.where(other, t.site_body[sites[np.where(other, two, 0)]], -1) for sites in ends]
+        [bodies[sites[one]] for sites in ends]
+        + [np.where(other, bodies[sites[np.where(other, two, 0)]], -1) for sites in ends]
     ).reshape(4, -1)
 
 

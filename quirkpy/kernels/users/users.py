@@ -16,7 +16,7 @@ from quirkpy.kernels.base.arrays import AXES, FRAME_WIDTH, POSITION, SPIN, VELOC
 from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
 from quirkpy.kernels.place.kinematics import joint_coordinates
 from quirkpy.kernels.place.sites import fill_sites, load_point
-from quirkpy.kernels.users.packing import pack, sites_of
+from quirkpy.kernels.users.packing import pack, sites_known, sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.triples import triple
 from quirkpy.maths.types import Floats, Ints
@@ -369,7 +369,10 @@ class _ArrayView(MotionView):
 
     def site(self, site: Site) -> FrameMotion:
         row, made = self._row(site.body), np.empty((1, FRAME_WIDTH))
+        bends = not site.body.fixed and site.body.modal is not None
         sites = sites_of([site], {site.body.name: row}, row)
+        if bends:
+            sites = sites_known([site], self._tables)
         fill_sites(ONE, sites, self._frames.rows, made)
         return _motion(FrameMotions(made), 0)
 

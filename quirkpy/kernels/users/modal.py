@@ -1,0 +1,146 @@
+"""How bodies bend, as the kernels take it: modal models and stations in one line of numbers."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import (
+    MODES_WIDTH,
+    PLACE_POINT,
+    PRODUCT_WIDTH,
+    RIGID,
+    STATION_WIDTH,
+    UPPER,
+    Modes,
+)
+from quirkpy.kernels.base.states import StateLayout
+from quirkpy.kernels.tree.modes import (
+    DAMPED,
+    SHORTENED,
+    SHORTENING,
+    SQUARED,
+    STIFF,
+    TILTED,
+    TILTING,
+    TURNED,
+    TURNING,
+)
+from quirkpy.maths.types import Floats, Ints
+from quirkpy.parts.modal import CROSS, ModalModel, PointModes
+from quirkpy.tables.tables import Tables
+
+#: Products with coordinates, and with speeds.
+OF_COORDINATES, OF_SPEEDS = 0, 1
+
+
+def states_of(t: Tables) -> StateLayout:
+    """Where the numbers of states of these bodies stand, those of modes in the tail."""
+    counts = [0 if model is None else model.count for model in modal_models(t)]
+    return StateLayout.of(counts, counts)
+
+
+def modal_models(t: Tables) -> tuple[ModalModel | None, ...]:
+    """The modal model of each moving body; None: it does not bend."""
+    return tuple(body.modal if body.modal and body.modal.count else None for body in t.bodies)
+
+
+def stations_of(body: Ints, places: Floats, t: Tables) -> tuple[Ints, Floats, Modes]:
+    """Sites as the kernels take them, from the row of the body of each (n,) and its place (n,
+    PLACE_WIDTH): the row of each (a station, on a body that bends), its place in that, and the
+    modes with these stations."""
+    models = modal_models(t)
+    if not any(models):
+        return body.copy(), places, RIGID
+    packing = _Packing(t.n_bodies, states_of(t))
+    rows, inside = body.copy(), places.copy()
+    for b, model in enumerate(models):
+        if model is not None:
+            mine = np.flatnonzero(body == b)
+            points = [places[k, PLACE_POINT : PLACE_POINT + 3] for k in mine] or [np.zeros(3)]
+            rows[mine] = packing.add(b, model, [t.bodies[b].modes_at(tuple(p)) for p in points])[
+                : len(mine)
+            ]
+            inside[mine, PLACE_POINT : PLACE_POINT + 3] = 0.0
+    rows[body == t.n_bodies] = t.n_bodies + len(packing.stations)
+    return rows, inside, packing.modes()
+
+
+class _Packing:
+    """Stacks the numbers of all bodies that bend."""
+
+    def __init__(self, bodies: int, states: StateLayout) -> None:
+        self.bodies, self.states = bodies, states
+        self.what: list[list[int]] = []
+        self.stations: list[list[int]] = []
+        self.products: list[list[int]] = []
+        self.numbers: list[Floats] = []
+
+    def add(self, b: int, model: ModalModel, points: Sequence[PointModes]) -> Ints:
+        """Add a body with its stations, and return the rows of these."""
+        first, product = len(self.stations), len(self.products)
+        at = self._put(model.linear, model.angular, model.inertia_change.reshape(-1, 9)[:, UPPER])
+        for matrix, factor, number in _products(model):
+            if matrix.any():
+                self.products.append([self._put(matrix), factor, number])
+        for point in points:
+            self.stations.append([len(self.what), *self._station(point)])
+        self.what.append([
+            b, model.count, int(self.states.coordinates[b]), int(self.states.speeds[b]), at,
+            product, len(self.products), first, len(self.stations),
+        ])  # fmt: skip
+        return self.bodies + np.arange(first, len(self.stations))
+
+    def _station(self, point: PointModes) -> list[int]:
+        """Where the numbers of a station begin, and those of its foreshortening."""
+        at = self._put(point.position, point.displacement, point.rotation)
+        return [at, *(self._put(eta) if eta.any() else -1 for eta in point.shortening)]
+
+    def _put(self, *arrays: Floats) -> int:
+        """Append arrays to the line of numbers, and return where they begin."""
+        at = sum(map(len, self.numbers))
+        self.numbers += [np.asarray(array, dtype=float).reshape(-1) for array in arrays]
+        return at
+
+    def modes(self) -> Modes:
+        """The packed arrays."""
+        return Modes(
+            np.array(self.what, np.int64).reshape(-1, MODES_WIDTH),
+            np.array(self.stations, np.int64).reshape(-1, STATION_WIDTH),
+            np.array(self.products, np.int64).reshape(-1, PRODUCT_WIDTH),
+            np.concatenate(self.numbers),
+        )
+
+
+def _products(model: ModalModel) -> list[tuple[Floats, int, int]]:
+    """The matrices that are multiplied by amounts or rates of modes: with which of these, and the
+    number of the product."""
+    moments, tilt = second_moments(model), tilts(model)
+    return [
+        (model.stiffness, OF_COORDINATES, STIFF),
+        (model.damping, OF_SPEEDS, DAMPED),
+        *((moments[k // 3, k % 3], OF_COORDINATES, SQUARED + n) for n, k in enumerate(UPPER)),
+        *(
+            (matrix, factor, first + k)
+            for matrices, pairs in (
+                (model.gyroscopic, ((OF_COORDINATES, TURNED), (OF_SPEEDS, TURNING))),
+                (model.shortening, ((OF_COORDINATES, SHORTENED), (OF_SPEEDS, SHORTENING))),
+                (tilt, ((OF_COORDINATES, TILTED), (OF_SPEEDS, TILTING))),
+            )
+            for factor, first in pairs
+            for k, matrix in enumerate(matrices)
+        ),
+    ]
+
+
+def second_moments(model: ModalModel) -> Floats:
+    """B (3, 3, n, n): the moments of inertia change by q'B_ab q to second order."""
+    s = model.shortening_moment
+    drawn = np.trace(s)[None, None] * np.eye(3)[:, :, None, None]
+    return np.asarray(model.second - drawn + 0.5 * (s + s.swapaxes(0, 1)))
+
+
+def tilts(model: ModalModel) -> Floats:
+    """A (3, n, n): what foreshortening takes from the angular momentum of the rates u, q'A_c u."""
+    return np.asarray(np.einsum("cak,akij->cij", -CROSS, model.shortening_moment))

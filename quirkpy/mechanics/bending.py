@@ -1,0 +1,316 @@
+"""The equation of motion of bodies that bend, written out: mass matrix, forces, and how the sites
+on them move, over velocities of mass centres in N, angular velocities in body axes, and rates of
+modes.
+
+It is the reference for the recursion (kernels/tree/members.py).  T = V'M(q)V / 2 with
+
+    M_vv = m        M_vw = -c x      M_ww = J(q)         c = m_i q_i - b_k q'S_k q / 2
+    M_vq = dc/dq    M_wq = d + (G_a q - A_a q)'          J = J0 + J1_i q_i + q'B q
+    M_qq = 1
+
+where m_i, d_i, G, S, J1, B and A are those of `ModalModel`.  An acceleration of the origin of the
+body's axes, taken in N, stands for its velocity's rate, so that v does not appear."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import NamedTuple
+
+import numpy as np
+
+from quirkpy.kernels.base.arrays import BENT, STATION_MODES, STATION_NUMBERS, STATION_SHORTENING
+from quirkpy.kernels.base.states import (
+    NO_TAIL,
+    angular_of,
+    linear_of,
+    speeds_count,
+    vectors_from,
+    zero_vectors,
+)
+from quirkpy.kernels.users.modal import modal_models, second_moments, states_of, tilts
+from quirkpy.kernels.users.packing import pack
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.instant import Instant
+from quirkpy.parts.modal import CROSS, ModalModel
+from quirkpy.tables.tables import UNIFORM, Selection, Tables
+
+#: Terms of the series of a rotation.
+TERMS = 24
+
+
+class Bent(NamedTuple):
+    """A body that bends at one instant: its row and its columns among the further speeds, its
+    model, amounts and rates of its modes, axes (3, 3) and angular velocity in them."""
+
+    row: int
+    columns: slice
+    model: ModalModel
+    q: Floats
+    u: Floats
+    axes: Floats
+    omega: Floats
+
+
+class Station(NamedTuple):
+    """How a station moves: row of its body; its velocity and spin in N with those of the body (6,
+    6), and with the modes (6, n); and its acceleration while all speeds stay (6,)."""
+
+    body: int
+    with_body: Floats
+    columns: slice
+    with_modes: Floats
+    bias: Floats
+
+
+def bends(at: Instant) -> bool:
+    """Whether any body does."""
+    return bool(at.further.size)
+
+
+def bent_bodies(at: Instant) -> Iterator[Bent]:
+    """All bodies that bend."""
+    layout = at.selection.tables.once(states_of)
+    q, u = layout.coordinates_in(at.further), layout.speeds_in(at.further)
+    for b, model in enumerate(modal_models(at.selection.tables)):
+        if model is not None:
+            first = int(layout.coordinates[b])
+            mine = slice(first, first + model.count)
+            yield Bent(b, mine, model, q[mine], u[mine], at.frames.axes[b], at.omega[b])
+
+
+def skew(a: Floats) -> Floats:
+    """The matrix of a x."""
+    return np.asarray(np.einsum("a,aij->ij", a, CROSS))
+
+
+# --- one body: mass matrix and bias ---------------------------------------------------------------
+def first_moment(x: Bent) -> Floats:
+    """c (3,)."""
+    drawn = np.einsum("i,kij,j->k", x.q, x.model.shortening, x.q)
+    return np.asarray(x.q @ x.model.linear - 0.5 * drawn)
+
+
+def momentum_of_modes(x: Bent) -> Floats:
+    """M_vq (3, n)."""
+    return np.asarray(x.model.linear.T - x.model.shortening @ x.q)
+
+
+def spin_of_modes(x: Bent) -> Floats:
+    """M_wq (3, n)."""
+    return np.asarray(x.model.angular.T + (x.model.gyroscopic - tilts(x.model)) @ x.q)
+
+
+def moments(x: Bent, inertia: Floats) -> Floats:
+    """J (3, 3)."""
+    square = np.einsum("i,abij,j->ab", x.q, second_moments(x.model), x.q)
+    return np.asarray(inertia + np.einsum("i,iab->ab", x.q, x.model.inertia_change) + square)
+
+
+def mass_matrix(at: Instant) -> Floats:
+    """M of all bodies, over v in N, omega in body axes, body by body, and then all rates of modes
+    (n, n)."""
+    tables, layout = at.selection.tables, at.selection.tables.once(states_of)
+    out, first = np.eye(layout.velocity_length), speeds_count(layout.bodies)
+    for b in range(layout.bodies):
+        i = 6 * b
+        out[i : i + 3, i : i + 3] = tables.body_mass[b] * np.eye(3)
+        out[i + 3 : i + 6, i + 3 : i + 6] = tables.body_inertia[b]
+    for x in bent_bodies(at):
+        v, w = slice(6 * x.row, 6 * x.row + 3), slice(6 * x.row + 3, 6 * x.row + 6)
+        q = slice(first + x.columns.start, first + x.columns.stop)
+        out[w, w] = moments(x, tables.body_inertia[x.row])
+        out[v, w] = -x.axes @ skew(first_moment(x))
+        out[v, q], out[w, q] = x.axes @ momentum_of_modes(x), spin_of_modes(x)
+        out[w, v], out[q, v], out[q, w] = out[v, w].T, out[v, q].T, out[w, q].T
+    return out
+
+
+def bias_of(x: Bent, inertia: Floats) -> tuple[Floats, Floats, Floats]:
+    """What stands beside M times the accelerations: force in N, torque in body axes, and on
+    modes."""
+    m, w, u = x.model, x.omega, x.u
+    c_rate, h = momentum_of_modes(x) @ u, spin_of_modes(x) @ u
+    square = second_moments(m)
+    j_rate = np.einsum("i,iab->ab", u, m.inertia_change)
+    j_rate = j_rate + 2.0 * np.einsum("i,abij,j->ab", u, square, x.q)
+    force = np.cross(w, np.cross(w, first_moment(x))) + 2.0 * np.cross(w, c_rate)
+    force = force - np.einsum("i,kij,j->k", u, m.shortening, u)
+    torque = j_rate @ w - np.einsum("i,cij,j->c", u, tilts(m), u)
+    torque = torque + np.cross(w, moments(x, inertia) @ w + h)
+    spun = 0.5 * np.einsum("a,iab,b->i", w, m.inertia_change, w)
+    spun = spun + np.einsum("a,b,abij,j->i", w, w, square, x.q)
+    on_modes = 2.0 * np.einsum("a,aij,j->i", w, m.gyroscopic, u) - spun
+    return x.axes @ force, torque, on_modes
+
+
+# --- stations -------------------------------------------------------------------------------------
+def turning(theta: Floats) -> Floats:
+    """D(theta) (3, 3): rates of theta to the angular velocity of axes turned by exp(theta)."""
+    out, term = np.eye(3), np.eye(3)
+    for k in range(1, TERMS):
+        term = term @ skew(theta) / (k + 1)
+        out = out + term
+    return out
+
+
+def turning_rate(theta: Floats, rate: Floats) -> Floats:
+    """The rate of D(theta) (3, 3)."""
+    power, slope, out = np.eye(3), np.zeros((3, 3)), np.zeros((3, 3))
+    for k in range(1, TERMS):
+        slope = (slope @ skew(theta) + power @ skew(rate)) / (k + 1)
+        power = power @ skew(theta) / (k + 1)
+        out = out + slope
+    return out
+
+
+def stations(at: Instant) -> Iterator[tuple[int, Station]]:
+    """All stations of the tables, with their rows among the bodies."""
+    modes = pack(at.selection.tables).modes
+    known = {x.row: x for x in bent_bodies(at)}
+    for s, line in enumerate(modes.stations):
+        x = known[int(modes.what[line[STATION_MODES], BENT])]
+        yield len(at.r) + s, _station(x, line, modes.numbers)
+
+
+def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
+    n, first = len(x.q), line[STATION_NUMBERS]
+    point, phi, psi = np.split(numbers[first : first + 3 + 6 * n], [3, 3 + 3 * n])
+    phi, psi = phi.reshape(n, 3).T, psi.reshape(n, 3).T
+    eta = np.zeros((3, n, n))
+    for k, begin in enumerate(line[STATION_SHORTENING : STATION_SHORTENING + 3]):
+        if begin >= 0:
+            eta[k] = numbers[begin : begin + n * n].reshape(n, n)
+    theta, rate, w = psi @ x.q, psi @ x.u, x.omega
+    arm = point + phi @ x.q - 0.5 * np.einsum("i,kij,j->k", x.q, eta, x.q)
+    sliding, D = phi - eta @ x.q, turning(theta)
+    slip, spin = sliding @ x.u, D @ rate
+    with_body = np.block([[np.eye(3), -skew(x.axes @ arm)], [np.zeros((3, 3)), np.eye(3)]])
+    bias = np.cross(w, np.cross(w, arm)) + 2.0 * np.cross(w, slip)
+    bias = bias - np.einsum("i,kij,j->k", x.u, eta, x.u)
+    alpha = turning_rate(theta, rate) @ rate + np.cross(w, spin)
+    with_modes = np.vstack([x.axes @ sliding, x.axes @ D @ psi])
+    return Station(
+        x.row, with_body, x.columns, with_modes, np.concatenate([x.axes @ bias, x.axes @ alpha])
+    )
+
+
+# --- all bodies -----------------------------------------------------------------------------------
+def on_bodies(at: Instant, wide: Floats) -> Floats:
+    """Rows over (v, w) in N of all bodies and stations (m, nb + ns + 1, 6), as rows over the
+    velocities of bodies, omega in body axes, and the rates of modes (m, n)."""
+    layout = at.selection.tables.once(states_of)
+    nb = layout.bodies
+    mine, further = wide[:, :nb].copy(), np.zeros((len(wide), int(layout.coordinates[-1])))
+    for row, s in stations(at):
+        mine[:, s.body] += wide[:, row] @ s.with_body
+        further[:, s.columns] += wide[:, row] @ s.with_modes
+    angular_of(mine)[:] = np.einsum("mni,nij->mnj", angular_of(mine), at.frames.axes[:nb])
+    return layout.vector(mine, further)
+
+
+def station_biases(at: Instant) -> Floats:
+    """Acceleration of each row while all speeds stay, beyond that of a rigid body (nb + ns + 1,
+    6)."""
+    out = zero_vectors(len(at.frames.rows))
+    for row, s in stations(at):
+        out[row] = s.bias
+    return out
+
+
+def forces(at: Instant) -> Floats:
+    """Right-hand side without joints: loads, less what velocities do, over velocities of bodies and
+    rates of modes (n,)."""
+    tables, layout = at.selection.tables, at.selection.tables.once(states_of)
+    first = speeds_count(layout.bodies)
+    wrench = np.concatenate([at.loads.wrench, zero_vectors(1)])
+    out = on_bodies(at, wrench[None])[0]
+    spin = np.einsum("nij,nj->ni", tables.body_inertia, at.omega)
+    angular_of(layout.by_body(out))[:] -= np.cross(at.omega, spin)
+    g = gravity(at)
+    for x in bent_bodies(at):
+        inertia, i = tables.body_inertia[x.row], 6 * x.row
+        force, torque, on_modes = bias_of(x, inertia)
+        rigid = np.cross(x.omega, inertia @ x.omega)
+        here, q = x.axes.T @ g, slice(first + x.columns.start, first + x.columns.stop)
+        out[i : i + 3] -= force
+        out[i + 3 : i + 6] += np.cross(first_moment(x), here) + rigid - torque
+        out[q] += momentum_of_modes(x).T @ here - on_modes
+        out[q] -= x.model.stiffness @ x.q + x.model.damping @ x.u
+    return out
+
+
+def gravity(at: Instant) -> Floats:
+    """The sum of all uniform accelerations that act, in N [m/s2] (3,)."""
+    tables = at.selection.tables
+    kinds = tables.element_kind[at.selection.elements]
+    numbers = tables.element_numbers[at.selection.elements[kinds == UNIFORM]]
+    return np.asarray(numbers.sum(axis=0)[list(range(len("xyz")))])
+
+
+def strain_energy(at: Instant) -> float:
+    """Potential energy of all bent bodies beside that of forces on them as they were: of strain,
+    and in uniform accelerations [J]."""
+    g, out = gravity(at), 0.0
+    for x in bent_bodies(at):
+        out += 0.5 * float(x.q @ x.model.stiffness @ x.q) - float(g @ x.axes @ first_moment(x))
+    return out
+
+
+def speeds(at: Instant) -> Floats:
+    """v in N and omega in body axes of each body, then all rates of modes (n,)."""
+    layout = at.selection.tables.once(states_of)
+    return layout.vector(vectors_from(at.v, at.omega), layout.speeds_in(at.further))
+
+
+def kinetic_energy(at: Instant) -> float:
+    """Kinetic energy of all bodies [J]."""
+    v = speeds(at)
+    return 0.5 * float(v @ mass_matrix(at) @ v)
+
+
+# --- momenta --------------------------------------------------------------------------------------
+def momenta(at: Instant) -> tuple[Floats, Floats]:
+    """Momentum of each body, and its angular momentum about the origin of N, in N (nb, 3)."""
+    layout = at.selection.tables.once(states_of)
+    both = layout.by_body(mass_matrix(at) @ speeds(at))
+    turned = np.einsum("nij,nj->ni", at.frames.axes[: layout.bodies], angular_of(both))
+    return linear_of(both), np.cross(at.r, linear_of(both)) + turned
+
+
+def mass_moments(at: Instant) -> Floats:
+    """Mass times the place of the mass centre of each body, in N [kg m] (nb, 3)."""
+    out = at.selection.tables.body_mass[:, None] * at.r
+    for x in bent_bodies(at):
+        out[x.row] += x.axes @ first_moment(x)
+    return out
+
+
+# --- tails ----------------------------------------------------------------------------------------
+def unbent(t: Tables) -> Floats:
+    """The tail of a state in which no body is bent, and none vibrates."""
+    tail = t.once(states_of).tail
+    return np.zeros(tail) if tail else NO_TAIL
+
+
+def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection | None) -> Floats:
+    """A tail of these bodies of other tables, for all bodies of these: zeros for new ones."""
+    if bodies == t.body_names or old is None:
+        return further
+    mine, wanted = old.tables.once(states_of), t.once(states_of)
+    out = unbent(t).copy()
+    for b, name in enumerate(t.body_names):
+        if name in bodies:
+            k = bodies.index(name)
+            for here, there in zip(mine[2:4], wanted[2:4], strict=True):
+                out[there[b] : there[b + 1]] = further[here[k] : here[k + 1]]
+    return out
+
+
+def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats]:
+    """Amounts and rates of the modes of body b (..., n), from tails (..., tail); none where no
+    body has any, or the bodies are not known."""
+    if s is None or not tails.size:
+        return NO_TAIL, NO_TAIL
+    layout = s.tables.once(states_of)
+    q, u = layout.coordinates, layout.speeds
+    return tails[..., q[b] : q[b + 1]], tails[..., u[b] : u[b + 1]]

@@ -1,0 +1,168 @@
+"""Bodies that bend: three evaluators, mass points one by one, and what no motion may change."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+from quirkpy.maths.rotations import cross
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics import bending, equation
+from tests.clouds import Cloud, stirred
+from tests.random_systems import seeds
+
+JOINTS = (
+    qp.Revolute, qp.Spherical, qp.Fixed, qp.Prismatic, qp.Universal, qp.Cylindrical, qp.Planar,
+)  # fmt: skip
+
+
+def assembly(seed: int, *more: str) -> qp.Multibody:
+    """A stiff hub, a cloud on it, and on that two others; more: closed to a loop, or on the
+    ground."""
+    rng = np.random.default_rng(seed)
+    hub = qp.Body.box("hub", (1, 1, 1), 5.0)
+    one = Cloud("one", seed=seed, modes=4, position=(1, 0, 0))
+    two = Cloud("two", seed=seed + 50, modes=2, position=(2, 0, 0))
+    three = Cloud("three", seed=seed + 90, position=(1, 1, 0))
+    kinds = [JOINTS[k] for k in rng.integers(len(JOINTS), size=3)]
+    tip, foot = two.site("tip", at=(0.2, 0.2, 0.2)), hub.site("foot", at=(0, 0, 0.3))
+    parts = [
+        hub, one, two, three, qp.Gravity((0.0, 0.3, -9.0)),
+        kinds[0]("a", hub.site("a", at=(0.5, 0, 0)), one.site("a", at=(-0.5, 0, 0))),
+        kinds[1]("b", one.site("b", at=(0.4, 0, 0.3)), two.site("b", at=(-0.6, 0, 0.3))),
+        kinds[2]("c", one.site("c", at=(0.1, 0.5, 0)), three.site("c", at=(0.1, -0.5, 0))),
+        qp.Spring("spring", tip, foot, stiffness=30.0, damping=2.0),
+    ]  # fmt: skip
+    if "loop" in more:
+        ends = three.site("d", at=(0.5, -0.2, 0.1)), two.site("d", at=(-0.5, 0.8, 0.1))
+        parts.append(qp.Spherical("d", *ends))
+    if "ground" in more:
+        ends = qp.GROUND.site("e", at=(2.3, 0.1, 0.0)), two.site("e", at=(0.3, 0.1, 0.0))
+        parts.append(qp.Spherical("e", *ends))
+    return qp.Multibody(*parts)
+
+
+def all_rates(system: qp.Multibody, state: qp.State) -> Floats:
+    """Rates of all speeds by the recursion."""
+    with system.clusters.lend() as engine:
+        return engine.all_accelerations(state.instant(system.selection))
+
+
+def by_equation(found: equation.Solution) -> Floats:
+    return np.concatenate([found.acceleration.reshape(-1), found.further])
+
+
+@pytest.mark.parametrize("more", [(), ("loop",), ("ground",), ("loop", "ground")])
+@seeds(6, 2, attack=200)
+def test_three_evaluators_agree(seed: int, more: tuple[str, ...]) -> None:
+    """Recursion, null space and the printed equation, with closing rows on bending sites."""
+    system = assembly(seed, *more)
+    state = stirred(system, seed)
+    at = state.instant(system.selection)
+    dense = by_equation(equation.solve_dense(at))
+    size = abs(dense).max()
+    assert abs(at.rows.phi).max(initial=0.0) < 1e-12
+    assert abs(all_rates(system, state) - dense).max() < 1e-9 * size
+    assert abs(by_equation(equation.solve_literal(at)) - dense).max() < 1e-9 * size
+
+
+@pytest.mark.kernels
+def test_a_tree_that_bends_runs_uncompiled() -> None:
+    system = assembly(3, "loop")
+    state = stirred(system, 3)
+    dense = by_equation(equation.solve_dense(state.instant(system.selection)))
+    assert abs(all_rates(system, state) - dense).max() < 1e-9 * abs(dense).max()
+    assert abs(system.simulate(0.02, progress=False)["one"].modes).max() > 0.0
+
+
+def particle_terms(body: Cloud, at: bending.Bent) -> tuple[Floats, Floats]:
+    """Mass matrix and bias of mass points that move along straight lines p + phi q, by their
+    Jacobians, over velocity in N, spin in body axes and rates of modes."""
+    points, n = body.points, len(at.q)
+    M, h = np.zeros((6 + n, 6 + n)), np.zeros(6 + n)
+    for m, p, phi in zip(points.masses, points.points, points.displacements.swapaxes(0, 1)):
+        place, rate = p + at.q @ phi, at.u @ phi
+        J = np.hstack([np.eye(3), -at.axes @ bending.skew(place), at.axes @ phi.T])
+        bias = cross(at.omega, cross(at.omega, place)) + 2.0 * cross(at.omega, rate)
+        M += m * J.T @ J
+        h += m * J.T @ (at.axes @ bias)
+    return M, h
+
+
+@seeds(4, 2, attack=200)
+def test_mass_points_one_by_one_accelerate_alike(seed: int) -> None:
+    """Without foreshortening, the mass matrix of the modes is exact: so are accelerations."""
+    body = Cloud("cloud", seed=seed, drawing_near=False)
+    system = qp.Multibody(body)
+    state = stirred(system, seed, bent=0.3)
+    at = state.instant(system.selection)
+    (bent,) = bending.bent_bodies(at)
+    M, h = particle_terms(body, bent)
+    load = np.zeros(len(h))
+    load[6:] = body.modal.stiffness @ bent.q + body.modal.damping @ bent.u
+    wanted = np.linalg.solve(M, -h - load)
+    assert abs(all_rates(system, state) - wanted).max() < 1e-11 * abs(wanted).max()
+
+
+def test_a_frame_that_turns_or_moves_on_changes_nothing() -> None:
+    """Accelerations turn with the whole, and do not depend on its velocity."""
+    system = qp.Multibody(Cloud("cloud", seed=5))
+    state = stirred(system, 5)
+    moved = state.changed(v=state.v + np.array([3.0, -2.0, 1.0]), r=state.r + 7.0)
+    assert abs(all_rates(system, moved) - all_rates(system, state)).max() < 1e-11
+
+
+def energies(system: qp.Multibody, run: qp.Trajectory) -> Floats:
+    return run.energy - run.work + run.dissipated
+
+
+def momenta(system: qp.Multibody, run: qp.Trajectory, t: float) -> Floats:
+    p, h = bending.momenta(run.at(t).instant(system.selection))
+    return np.concatenate([p.sum(axis=0), h.sum(axis=0)])
+
+
+def free_chain(*more: str) -> qp.Multibody:
+    """Three clouds and a hub in free flight, hinged to each other at sites that bend."""
+    hub = qp.Body.box("hub", (1, 1, 1), 5.0)
+    one = Cloud("one", seed=1, modes=4, position=(1, 0, 0))
+    two = Cloud("two", seed=2, modes=2, position=(2, 0, 0))
+    three = Cloud("three", seed=7, position=(1, 1, 0))
+    tip, foot = two.site("tip", at=(0.2, 0.2, 0.2)), hub.site("foot", at=(0, 0, 0.3))
+    ends = three.site("d", at=(0.5, -0.2, 0.1)), two.site("d", at=(-0.5, 0.8, 0.1))
+    return qp.Multibody(
+        hub, one, two, three, qp.Spring("spring", tip, foot, stiffness=30.0),
+        qp.Revolute("a", hub.site("a", at=(0.5, 0, 0)), one.site("a", at=(-0.5, 0, 0))),
+        qp.Spherical("b", one.site("b", at=(0.4, 0, 0.3)), two.site("b", at=(-0.6, 0, 0.3))),
+        qp.Revolute("c", one.site("c", at=(0.1, 0.5, 0)), three.site("c", at=(0.1, -0.5, 0))),
+        *([qp.Spherical("d", *ends)] if "loop" in more else []),
+    )  # fmt: skip
+
+
+@pytest.mark.parametrize("more", [(), ("loop",)])
+def test_flight_keeps_momenta_and_its_ledger(more: tuple[str, ...]) -> None:
+    """Trees and loops of bodies that bend, with modal damping: momenta, and energy less what
+    damping took, stay what they were."""
+    system = free_chain(*more)
+    system = system.at(stirred(system, 4, bent=0.02, fast=0.2))
+    run = system.simulate(2.0, rtol=1e-10, atol=1e-11, progress=False)
+    E = energies(system, run)
+    assert run.dissipated[-1] > 1e-4
+    assert abs(E - E[0]).max() < 1e-8 * run.kinetic[0]
+    before = momenta(system, run, 0.0)
+    assert abs(momenta(system, run, 2.0) - before).max() < 1e-9
+    assert abs(momenta(system, run, 1.2345) - before).max() < 1e-8
+
+
+def test_states_and_runs_tell_of_modes() -> None:
+    """Amounts and rates of modes stand in states and in runs, and agree."""
+    system = free_chain()
+    system = system.at(stirred(system, 4, bent=0.02, fast=0.2))
+    run = system.simulate(0.3, progress=False)
+    assert run["one"].modes.shape == (len(run.t), 4)
+    assert np.array_equal(run.final["one"].modes, run["one"].modes[-1])
+    assert np.array_equal(run.final["two"].mode_rates, run["two"].mode_rates[-1])
+    assert run.final["hub"].modes.size == 0
+    h, k = 1e-5, 0.2
+    rate = (run.at(k + h)["one"].modes - run.at(k - h)["one"].modes) / (2.0 * h)
+    assert abs(rate - run.at(k)["one"].mode_rates).max() < 1e-5

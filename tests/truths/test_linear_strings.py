@@ -1,0 +1,128 @@
+"""Linear models of strings: forces and displacements at nodes, tensions as inputs, norms."""
+
+from __future__ import annotations
+
+import math
+import warnings
+
+import numpy as np
+import pytest
+
+import quirkpy as qp
+
+K, C, M, REST = 800.0, 3.0, 0.5, 0.9
+
+
+def hung(rest: float = REST) -> qp.Tensegrity:
+    """A mass between two strings along x."""
+    nodes = [(-1, 0, 0), (0, 0, 0), (1, 0, 0)]
+    return qp.tensegrity(
+        nodes, strings=[(0, 1), (1, 2)], fixed=[0, 2], masses={1: M},
+        string={"stiffness": K, "rest": rest, "damping": C},
+    )  # fmt: skip
+
+
+def test_a_force_at_a_node_moves_it_as_far_as_its_strings_yield() -> None:
+    """Along them 1 / (2 k), across L / (2 T)."""
+    made = hung()
+    node = made.nodes[1]
+    model = made.system.linearize(inputs=[node], outputs=[node])
+    assert model.inputs == model.outputs == ("p1 n2.x", "p1 n2.y", "p1 n2.z")
+    across = 1.0 / (2.0 * K * (1.0 - REST))
+    expected = np.diag([1.0 / (2.0 * K), across, across])
+    np.testing.assert_allclose(model.at_rest(), expected, rtol=1e-6, atol=1e-12)
+    with pytest.raises(qp.PartError, match="site 'n1' of 'ground', which is fixed"):
+        made.system.linearize(inputs=[made.nodes[0]])
+
+
+@pytest.mark.parametrize("rest", [REST, 1.0, 1.1])
+def test_tensions_are_inputs_also_of_slack_strings(rest: float) -> None:
+    """A newton of the first string pulls to the left; a newton per metre as much times its length;
+    neither column is zero where the string is slack, and nothing is to be warned of."""
+    made = hung(rest)
+    with warnings.catch_warnings():
+        if rest == 1.0:  # that the stiffness jumps there is told
+            warnings.simplefilter("ignore", qp.PartWarning)
+        model = made.system.linearize(
+            inputs=["s1.tension", "s1.density", "s2.tension", "p1.force"], outputs=["p1.velocity"]
+        )
+    pushed = model.C @ model.B
+    np.testing.assert_allclose(pushed[:, 0], [-1.0 / M, 0, 0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(pushed[:, 1], pushed[:, 0], rtol=1e-12)
+    np.testing.assert_allclose(pushed[:, 2], -pushed[:, 0], rtol=1e-7, atol=1e-9)
+    np.testing.assert_allclose(pushed[:, 3:], np.eye(3) / M, rtol=1e-7, atol=1e-9)
+
+
+def test_norms_are_those_by_hand() -> None:
+    """Of m x'' + c x' + k x = u: H2 and energy to peak 1 / sqrt(2 c k), the largest gain 1 / (c
+    w_d); of two of them the larger one, and the root of the sum of squares for H2."""
+    model = along_x().linearize(inputs=["a.force"], outputs=["a.position"])
+    small = model.minimal()
+    assert (len(model.A), len(small.A)) == (8, 4)
+    k, c = 2.0 * K, 2.0 * C
+    each = [1.0 / math.sqrt(2.0 * c * stiff) for stiff in (k, 4.0 * k)]
+    peak = 1.0 / (c * math.sqrt(k / M - c**2 / (4.0 * M**2)))
+    assert small.h2() == pytest.approx(math.hypot(*each), rel=1e-6)
+    assert small.energy_to_peak() == pytest.approx(max(each), rel=1e-6)
+    assert small.hinf() == pytest.approx(peak, rel=1e-6)
+    np.testing.assert_allclose(small.at_rest(), model.at_rest(), rtol=1e-9, atol=1e-15)
+    w = np.array([0.0, 20.0, 57.0, 300.0])
+    np.testing.assert_allclose(
+        [small.gain(one) for one in w], [model.realisation.gain(one) for one in w], rtol=1e-9
+    )
+
+
+def along_x() -> qp.Multibody:
+    """A mass that springs hold along x and y, four times as stiff; it turns, and a wheel beside it,
+    which no force at the mass moves."""
+    a = qp.Body.sphere("a", 0.1, M)
+    b = qp.Body.sphere("b", 0.1, 1.0, position=(0, 0, 5))
+    lock = qp.PointOnPlane("plane", qp.GROUND.site("o"), a.site("o"))
+    turn = qp.Revolute("hinge", qp.GROUND, b, at=(0, 0, 5), axis=(0, 0, 1))
+    lever = qp.Parallel("upright", qp.GROUND.site("u"), a.site("u"))
+    still = qp.JointSpring("still", lever, coordinate="angle", stiffness=1.0, damping=1.0)
+    parts = [
+        qp.Spring(f"{axis}{sense}", qp.GROUND, a, stiffness=stiff, damping=C, rest_length=1.0,
+                  at1=tuple(sense * np.eye(3)[n]))
+        for n, (axis, stiff) in enumerate((("x", K), ("y", 4.0 * K))) for sense in (-1, 1)
+    ]  # fmt: skip
+    spin = qp.HingeSpring("spin", turn, stiffness=2.0, damping=0.1)
+    return qp.Multibody(a, b, turn, spin, lock, lever, still, *parts)
+
+
+@pytest.mark.parametrize("beads", [1, 4])
+def test_a_string_with_mass_swings_as_lagrange_says(beads: int) -> None:
+    """n beads of mass m between n + 1 pieces of length a under the tension T: 2 sqrt(T / (m a))
+    sin(j pi / (2 n + 2)) across; sums of masses and the stiffness of the whole are kept."""
+    made = qp.tensegrity(
+        [(0, 0, 0), (2, 0, 0)], strings=[(0, 1)], fixed=[0, 1],
+        string={"stiffness": 900.0, "rest": 0.95, "mass": 0.3, "beads": beads},
+    )  # fmt: skip
+    assert [string.name for string in made.strings] == [f"s1 {k + 1}" for k in range(beads + 1)]
+    mass, piece, tension = 0.3 / (beads + 1), 2.0 / (beads + 1), 900.0 * 0.1
+    assert made.masses[0].mass == pytest.approx(mass)
+    K = made.system.linearize().stiffness
+    found = np.sort(np.sqrt(abs(np.linalg.eigvals(K))))
+    rates = 2.0 * math.sqrt(tension / (mass * piece)) * np.sin(
+        np.arange(1, beads + 1) * math.pi / (2 * beads + 2)
+    )  # fmt: skip
+    across = found[3 * beads : 5 * beads]  # beads spin freely; across in two planes, then along
+    np.testing.assert_allclose(across, np.repeat(rates, 2), rtol=1e-6)
+    stiff = 2.0 * math.sqrt(900.0 * (beads + 1) / mass)
+    np.testing.assert_allclose(found[-1], stiff * math.sin(beads * math.pi / (2 * beads + 2)))
+
+
+def test_masses_of_strings_hang_on_bars_and_balls() -> None:
+    """Half a share at each end, and nothing is lost."""
+    plain, heavy = (
+        qp.tensegrities.prism(
+            3, fixed=False, bar={"mass": 1.0, "modulus": modulus},
+            string={"stiffness": 500.0, "mass": [0.1 * k for k in range(9)], "beads": 2, **more},
+        )
+        for modulus, more in ((None, {}), (1e8, {"rest": 0.9}))
+    )  # fmt: skip
+    for made in (plain, heavy):
+        total = sum(part.mass for part in made.system.parts if isinstance(part, qp.Body))
+        assert total == pytest.approx(3.0 + 3.6)
+        assert made.strings[0].name == "s1"  # without mass
+        assert len(made.nodes) == 6 + 16

@@ -184,6 +184,18 @@ class BodyGroup:
     def __init__(self, tables: Tables, which: Ints, states: Floats) -> None:
         self.tables, self.which, self.states = tables, which, states
 
+    @classmethod
+    def of(cls, tables: Tables, names: Sequence[str], states: Floats) -> BodyGroup:
+        """Moving bodies by their names; all of them without names."""
+        index, bodies = tables.body_index, tables.body_names
+        for name in names:
+            if name not in bodies:
+                raise PartError(
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                )
+        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
+        return cls(tables, which, states)
+
     @property
     def mass(self) -> float:
         """Total mass [kg]."""

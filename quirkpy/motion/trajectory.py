@@ -413,14 +413,7 @@ class Trajectory:
     def group(self, *names: str) -> BodyGroup:
         """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
         all moving bodies."""
-        index, bodies = self.system.tables.body_index, self.system.bodies
-        for name in names:
-            if name not in bodies:
-                raise PartError(
-                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
-                )
-        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
-        return BodyGroup(self.system.tables, which, self.course.states)
+        return BodyGroup.of(self.system.tables, names, self.course.states)
 
     @property
     def centre_of_mass(self) -> Floats:
@@ -537,6 +530,5 @@ class Trajectory:
         return doors.notebook.of_run(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"
-        )
+        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s"
+        return f"Trajectory({span}, {len(self.t)} states: {self.stop})"

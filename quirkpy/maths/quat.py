@@ -6,7 +6,10 @@ N."""
 
 from __future__ import annotations
 
+import itertools
 import math
+import re
+import warnings
 from collections.abc import Sequence
 from typing import Any, TypeAlias
 
@@ -16,7 +19,7 @@ from numpy.typing import NDArray
 from scipy.spatial.transform import Rotation
 
 from quirkpy.maths.constants import EPS
-from quirkpy.maths.warnings import doubt_degrees
+from quirkpy.maths.warnings import doubt_any, doubt_degrees
 
 Quaternion: Any = numpy_quaternion.quaternion
 Floats: TypeAlias = NDArray[np.float64]
@@ -105,6 +108,38 @@ def from_array(wxyz: Floats) -> Any:
     """(..., 4) floats -> numpy-quaternion: one object for one row, an array of them for more."""
     out = numpy_quaternion.as_quat_array(np.array(wxyz, dtype=float))
     return out if out.ndim else out[()]
+
+
+def from_euler(sequence: str, angles: Sequence[float] | Floats) -> Any:
+    """The rotation by Euler angles [rad] about the axes of a sequence: "ZYX" turns about z first,
+    then about the y and the x so turned; "zyx" about the axes of N, which stay."""
+    _check_sequence("from_euler", sequence)
+    given = np.asarray(angles, dtype=float)
+    if given.shape != (3,) or not np.isfinite(given).all():
+        raise ValueError(f"from_euler: angles are {angles}, but must be three finite numbers.")
+    doubt_any("from_euler: angle", given.tolist())
+    return unit_quaternion(Rotation.from_euler(sequence, given))
+
+
+def to_euler(q: Any, sequence: str) -> Floats:
+    """Euler angles [rad] of a rotation, in the order of a sequence (3,), or of an array of n
+    rotations (n, 3), such as ``run["arm"].orientation``. Where the first and the last axis fall
+    together the last angle is zero."""
+    _check_sequence("to_euler", sequence)
+    turn: Any = Rotation.from_quat(np.roll(numpy_quaternion.as_float_array(q), -1, axis=-1))
+    with warnings.catch_warnings():  # of axes that fall together
+        warnings.simplefilter("ignore", UserWarning)
+        return np.asarray(turn.as_euler(sequence))
+
+
+def _check_sequence(who: str, sequence: str) -> None:
+    """Refuse what is no sequence of three axes, neighbours different, all of one kind."""
+    known = isinstance(sequence, str) and re.fullmatch("[xyz]{3}|[XYZ]{3}", sequence)
+    if not known or any(one == two for one, two in itertools.pairwise(sequence)):
+        raise ValueError(
+            f"{who}: {sequence!r} is no sequence of three axes; give one such as 'ZYX' (about axes "
+            "that turn along) or 'xyz' (about axes of N)."
+        )
 
 
 def rotation_matrix(w: float, x: float, y: float, z: float) -> tuple[float, ...]:

@@ -185,6 +185,19 @@ class BodyGroup:
         self.tables, self.which = of.selection.tables, which
         self._rows = of.selection, which, of.states, of.tails
 
+    @classmethod
+    def of(cls, portion: Portion, names: Sequence[str]) -> BodyGroup:
+        """Moving bodies by their names; all of them without names."""
+        tables = portion.selection.tables
+        index, bodies = tables.body_index, tables.body_names
+        for name in names:
+            if name not in bodies:
+                raise PartError(
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                )
+        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
+        return cls(portion, which)
+
     @property
     def mass(self) -> float:
         """Total mass [kg]."""

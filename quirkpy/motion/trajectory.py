@@ -111,13 +111,13 @@ class Trajectory:
         return doors.npz.load(path, modules)
 
     # --- pictures ---------------------------------------------------------------------------------
-    def plot(self, *what: Chart, of: Sequence[str] | None = None) -> Drawing:
+    def plot(self, *what: Chart, of: Sequence[str] | None = None, degrees: bool = False) -> Drawing:
         """Charts one below the other: ``run.plot("energy", "drift").save("run.svg")``.
 
         "joints", "energy" (the ledger), "power", "states", "momenta", "drift", "reactions" (in the
         axes of the joint), "impulses", "phase" or "commands"; by default the first two. of: names
-        of the bodies, joints or controllers to be shown."""
-        return doors.charts.draw(doors.curves.sheet_of(self, what, of))
+        of the bodies, joints or controllers to be shown. degrees: angles in degrees."""
+        return doors.charts.draw(doors.curves.sheet_of(self, what, of, degrees))
 
     def picture(
         self, path: str | os.PathLike[str] | None = None, *,
@@ -411,14 +411,7 @@ class Trajectory:
     def group(self, *names: str) -> BodyGroup:
         """Some bodies taken together: ``run.group("left", "right").centre_of_mass``; without names
         all moving bodies."""
-        index, bodies = self.system.tables.body_index, self.system.bodies
-        for name in names:
-            if name not in bodies:
-                raise PartError(
-                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
-                )
-        which = np.array([index[name] for name in names or bodies], dtype=np.int64)
-        return BodyGroup(self._portion, which)
+        return BodyGroup.of(self._portion, names)
 
     @property
     def centre_of_mass(self) -> Floats:
@@ -529,6 +522,5 @@ class Trajectory:
         return doors.notebook.of_run(self)
 
     def __repr__(self) -> str:
-        return (
-            f"Trajectory({self.t[0]:.6g} to {self.t[-1]:.6g} s, {len(self.t)} states: {self.stop})"
-        )
+        span = f"{self.t[0]:.6g} to {self.t[-1]:.6g} s"
+        return f"Trajectory({span}, {len(self.t)} states: {self.stop})"

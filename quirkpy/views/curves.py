@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Sequence
 from typing import Literal, NamedTuple, TypeAlias, get_args
 
@@ -10,6 +11,7 @@ import numpy as np
 from quirkpy.explore.answers.replay import Replay
 from quirkpy.kernels.base.states import angular_of, linear_of, quantities_of, zero_vectors
 from quirkpy.maths.types import Floats
+from quirkpy.maths.warnings import deg
 from quirkpy.mechanics.impulses import shocks
 from quirkpy.motion.joined import JoinedTrajectory
 from quirkpy.motion.trajectory import Trajectory
@@ -45,6 +47,8 @@ RAISED = str.maketrans(
 )
 #: Units of fields that may be commanded.
 UNITS = {"force": "N", "thrust": "N", "torque": "N m", "momentum": "N m s"}
+#: Units of angles and of their rates, with a prefix.
+RADIANS = re.compile(r"\[(\D?)rad\b")
 PREFIXES = (
     (1e9, "G"),
     (1e6, "M"),
@@ -86,9 +90,12 @@ class Sheet(NamedTuple):
     columns: int
 
 
-def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | None = None) -> Sheet:
+def sheet_of(
+    run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | None = None,
+    degrees: bool = False,
+) -> Sheet:  # fmt: skip
     """All panels of some charts, one below the other; by default joints, if there are any, and
-    energy."""
+    energy. degrees: angles and their rates in degrees."""
     if isinstance(of, str):
         raise PartError(f"plot: of is {of!r}, but must be a list of names, such as [{of!r}].")
     for word in what:
@@ -102,7 +109,8 @@ def sheet_of(run: Trajectory, what: Sequence[Chart] = (), of: Sequence[str] | No
         raise PartError(
             f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time."
         )
-    return Sheet(tuple(panel for sheet in made for panel in sheet.panels), columns.pop())
+    panels = (panel for sheet in made for panel in sheet.panels)
+    return Sheet(tuple(map(in_degrees, panels) if degrees else panels), columns.pop())
 
 
 # --- rows and units -------------------------------------------------------------------------------
@@ -135,6 +143,23 @@ def prefix_unit(unit: str, *values: Floats) -> tuple[float, str]:
     )
     factor, prefix = next(((f, p) for f, p in PREFIXES if largest >= 0.9999 * f), (1.0, ""))
     return factor, prefix + unit
+
+
+def in_degrees(panel: Panel) -> Panel:
+    """A panel whose angles are in degrees; others as they are."""
+    (by_x, x_label), (by_y, y_label) = map(degrees_in, (panel.x_label, panel.y_label))
+    lines = tuple(Line(line.name, by_y * line.values) for line in panel.lines)
+    return panel._replace(x=by_x * panel.x, x_label=x_label, y_label=y_label, lines=lines)
+
+
+def degrees_in(label: str) -> tuple[float, str]:
+    """The factor from the unit of a label to degrees, and the label with these; 1 and the label
+    where its unit has no angle."""
+    found = RADIANS.search(label)
+    if found is None:
+        return 1.0, label
+    factor = next(f for f, prefix in PREFIXES if prefix == found[1])
+    return factor / deg, label.replace(found[0], "[deg")
 
 
 def panel(

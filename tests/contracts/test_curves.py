@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import re
 from pathlib import Path
 
 import numpy as np
@@ -329,3 +330,23 @@ def test_nothing_to_show_is_said() -> None:
 
 def test_damping_is_that_of_the_demo() -> None:
     assert (damping.joint, damping.damping) == (hinge, 2e-4)
+
+
+def test_angles_are_shown_in_degrees_on_request(run: qp.Trajectory) -> None:
+    """The same numbers in another unit, whatever the prefix; other quantities stay."""
+    for what in ("joints", "energy", "phase"):
+        for plain, turned in zip(
+            curves.sheet_of(run, [what]).panels,
+            curves.sheet_of(run, [what], degrees=True).panels,
+            strict=True,
+        ):
+            for ours, theirs, label, named in (
+                (plain.x, turned.x, plain.x_label, turned.x_label),
+                (plain.lines[0].values, turned.lines[0].values, plain.y_label, turned.y_label),
+            ):
+                unit = re.search(r"\[(.*?)(rad)?(/s)?\]", label)
+                assert unit is not None
+                scale = {"m": 1e-3, "": 1.0}[unit[1]] / qp.deg if unit[2] else 1.0
+                np.testing.assert_allclose(theirs, scale * ours, rtol=1e-14)
+                assert ("rad" in label) == ("deg" in named)
+                assert "rad" not in named

@@ -226,6 +226,13 @@ def private_names(folder: Path) -> frozenset[str]:
 
 
 @every_source
+def test_arrays_of_quaternions_are_not_conjugated_by_name(path: Path) -> None:
+    """NumPy 2.5 refuses `arr.conjugate()` of quaternions; `conj()` is for complex numbers."""
+    found = [node for node in ast.walk(tree(path)) if isinstance(node, ast.Attribute)]
+    assert not [node.lineno for node in found if node.attr == "conjugate"]
+
+
+@every_source
 def test_only_quat_knows_numpy_quaternion(path: Path) -> None:
     """Imports within functions included."""
     imports = [

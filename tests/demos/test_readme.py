@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import configparser
 import inspect
 import re
 from pathlib import Path
@@ -149,3 +150,20 @@ def test_each_page_stands_on_one_of_four_shelves() -> None:
     shown = re.findall(r"^([\w-]+)$", index, re.MULTILINE)
     pages = {path.stem for path in (ROOT / "docs").glob("*.md")} - {"index"}
     assert sorted(shown) == sorted(pages)
+
+
+# --- licences -------------------------------------------------------------------------------------
+def test_each_requirement_has_its_licence() -> None:
+    """All that users install is listed; the version to cite is that of the package."""
+    setup = configparser.ConfigParser()
+    setup.read(ROOT / "setup.cfg", encoding="utf-8")
+    extras = setup["options.extras_require"]
+    users = ("vpython", "dask", "mesh", "plots", "tables", "movies")
+    needed = "\n".join([setup["options"]["install_requires"], *(extras[name] for name in users)])
+    names = set(re.findall(r"^([\w-]+)[<>=]", needed, re.MULTILINE)) - {"setuptools"}
+    page = (ROOT / "docs" / "licences.md").read_text(encoding="utf-8")
+    listed = {name for row in re.findall(r"^\| ([^|]*) \|", page, re.MULTILINE)
+              for name in re.findall(r"[\w-]+", re.sub(r"\(.*?\)", "", row))}  # fmt: skip
+    assert names <= listed
+    cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
+    assert f"\nversion: {qp.__version__}\n" in cited

@@ -33,8 +33,9 @@ from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.mechanics.equation import Matrices
+from quirkpy.mechanics.readings import BentState, BodyState, JointState
 from quirkpy.mechanics.sensing import SensorState
-from quirkpy.mechanics.state import BodyState, JointState, State
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Stop
 from quirkpy.motion.runs import Runs
 from quirkpy.motion.trajectory import Trajectory
@@ -95,6 +96,7 @@ from quirkpy.parts.modal_body import ModalBody
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.parts.primitives import (
     CoincidentPoints,
     DistanceAtMost,
@@ -123,6 +125,7 @@ __all__ = [
     "QUARTER_TURNS",
     "AtRest",
     "Beam",
+    "BentState",
     "Body",
     "BodyState",
     "Box",
@@ -213,6 +216,7 @@ __all__ = [
     "PlaceMotion",
     "Planar",
     "PlanetField",
+    "Plasticity",
     "PointGravity",
     "PointOnLine",
     "PointOnPlane",

@@ -370,14 +370,14 @@ def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     return out
 
 
-def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats, Floats | None]:
+def modes_of(t: Tables, b: int, tails: Floats) -> tuple[Floats | None, ...]:
     """Amounts and rates of the modes of body b (..., n), from tails (..., tail), and the
-    deflection of the tip of a beam (..., 3) [m]; none where no body has any, or the bodies are not
-    known."""
-    if s is None or not s.tables.once(states_of).tail:
-        return NO_TAIL, NO_TAIL, None
-    layout = s.tables.once(states_of)
+    deflection of the tip of a beam (..., 3) [m]; empty where it does not bend."""
+    body = t.bodies[b]
+    if body.modal is None:
+        return ()
+    layout = t.once(states_of)
     q, u = layout.coordinates, layout.speeds
-    amounts, body = tails[..., q[b] : q[b + 1]], s.tables.bodies[b]
+    amounts = tails[..., q[b] : q[b + 1]]
     tip = body.deflection(amounts) if isinstance(body, Beam) else None
     return amounts, tails[..., u[b] : u[b + 1]], tip

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Container, Mapping, Sequence
+from collections.abc import Container, Mapping
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,6 +22,7 @@ from quirkpy.mechanics import bending
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
+from quirkpy.mechanics.readings import BodyState, JointState, body_state
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.checks import (
     not_negative,
@@ -34,9 +35,6 @@ from quirkpy.parts.checks import (
     texts,
     vector,
     whole_numbers,
-)
-from quirkpy.parts.joint import (
-    Coordinate,
 )
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.tables.commands import have_same_parts
@@ -55,48 +53,6 @@ PLAIN = (
 )  # fmt: skip
 #: The arrays of a state that have a row for each moving body.
 MOVING = ("r", "q", "v", "omega")
-
-
-class BodyState(NamedTuple):
-    """position [m] and velocity [m/s] of the mass centre (undeformed) in N, orientation body to N,
-    angular velocity, and displacement of the tip of a beam [m], in body axes; amounts of modes."""
-
-    position: Floats
-    orientation: Any
-    velocity: Floats
-    angular_velocity: Floats
-    modes: Floats = NO_TAIL
-    mode_rates: Floats = NO_TAIL
-    tip: Floats | None = None
-
-
-class JointState(NamedTuple):
-    """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or
-    length [m]; None where it has none, an array where it has several of a kind. rate: of its only
-    coordinate, or an array of all of them, in the order of `joint.coordinates`."""
-
-    angle: float | Floats | None
-    travel: float | Floats | None
-    rate: float | Floats | None
-
-    @classmethod
-    def of(cls, names: Sequence[Coordinate], both: Floats) -> JointState:
-        """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2,
-        k)."""
-        turning = np.array([c.kind == "angle" for c in names], dtype=bool)
-        return cls(
-            *(_unwrap(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
-        )
-
-
-def _unwrap(values: Floats) -> Any:
-    """None for no coordinates, the value of a single one, else the array; the last axis is that of
-    the coordinates."""
-    if len(values) > 1:
-        return np.moveaxis(values, 0, -1)
-    if len(values) == 0:
-        return None
-    return float(values[0]) if values.ndim == 1 else values[0]
 
 
 def are_rows(array: Floats) -> bool:
@@ -279,7 +235,9 @@ class State(FrozenRecord):
         if name in self.bodies:
             k = self.bodies.index(name)
             motion = self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k]
-            return BodyState(*motion, *bending.modes_of(self.selection, k, self.further))
+            if self.selection is None:
+                return BodyState(*motion)
+            return body_state(motion, bending.modes_of(self.selection.tables, k, self.further))
         tables = self._tables(f"reading {name!r}")
         if name in tables.joint_index:
             return self._joint(tables.joint_index[name])

@@ -28,8 +28,10 @@ from quirkpy.kernels.step.watch import PYTHON
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import coordinates_along
-from quirkpy.mechanics.state import BodyState, JointState, State
+from quirkpy.mechanics.readings import JointState, body_state
+from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.batch import REASONS, Ends, RunGroup, happenings
 from quirkpy.motion.cases import Cases
@@ -83,9 +85,11 @@ class Moments:
         """A body (`BodyState` of arrays), or a joint (`JointState` of arrays)."""
         t = self.tables
         if name in t.body_names:
-            rows = self.states[..., t.body_index[name], :]
+            k = t.body_index[name]
+            rows = self.states[..., k, :]
             turns = quat.from_array(attitudes_of(rows))
-            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+            motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
+            return body_state(motion, modes_of(t, k, self.further))
         if name not in t.joint_index:
             known = ", ".join((*t.body_names, *t.joint_names))
             raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")

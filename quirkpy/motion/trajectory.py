@@ -27,9 +27,10 @@ from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
 from quirkpy.mechanics.measures import Measure, Portion, kinetic_of, measure_of, potential_of
+from quirkpy.mechanics.readings import JointState, body_state
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
-from quirkpy.mechanics.state import BodyState, JointState, State, names_in
+from quirkpy.mechanics.state import State, names_in
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
@@ -319,8 +320,9 @@ class Trajectory:
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
-            bent = modes_of(self.system.selection, self.start.bodies.index(name), self.course.tail)
-            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows), *bent)
+            bent = modes_of(self.system.tables, self.start.bodies.index(name), self.course.tail)
+            motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
+            return body_state(motion, bent)
         if name in (known := {record.name: record for record in self.course.records}):
             return ControllerCourse.of(known[name])
         tables = self.system.tables

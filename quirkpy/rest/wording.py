@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, halves_of, linear_of
+from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -94,7 +94,7 @@ def mover_of(joint: BaseJoint, rate: float, speeds: dict[str, Floats]) -> Partic
 
 def half_of(body: str, turns: bool, speeds: dict[str, Floats]) -> Floats:
     """How a body turns, or moves, in N (3,); zero for what is fixed."""
-    row = speeds.get(body, np.zeros(6))
+    row = speeds.get(body, zero_vectors(1)[0])
     return angular_of(row) if turns else linear_of(row)
 
 

@@ -14,7 +14,7 @@ import pytest
 
 import quirkpy as qp
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics import rigid_motion
+from quirkpy.mechanics import invariance
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.force import ELEMENT_KINDS, KINDS, ElementKind, KindTraits, kinds_where
 from quirkpy.parts.joint import BaseJoint
@@ -353,5 +353,5 @@ def test_a_law_that_pulls_somewhere_else_is_looked_ahead_for(
     assert not drifts(qp.Potential("wall", wall), ball)
     assert not drifts(Wall("wall", ball, 5.0), ball)
     assert drifts(Wall("wall", away, 5.0), away)
-    monkeypatch.setattr(rigid_motion, "ANYWHERE", (ELEMENT_KINDS.index("callback"),))
+    monkeypatch.setattr(invariance, "ANYWHERE", (ELEMENT_KINDS.index("callback"),))
     assert drifts(Wall("wall", ball, 5.0), ball)

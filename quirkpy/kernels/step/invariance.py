@@ -64,21 +64,21 @@ def copy_base(states: Floats, felt: Floats) -> None:
 
 
 @inner
-def shift_group(rows: Floats, groups: Ints, g: int, shift: Vec) -> None:
+def shift_group(state: Floats, groups: Ints, g: int, shift: Vec) -> None:
     """Shift all bodies of group g."""
     for k in range(groups.shape[0]):
         if groups[k] == g:
-            add3(rows, k, R, shift)
+            add3(state, k, R, shift)
 
 
 @inner
-def turn_group(rows: Floats, groups: Ints, g: int, centre: Vec, q: Four) -> None:
+def turn_group(state: Floats, groups: Ints, g: int, centre: Vec, q: Four) -> None:
     """Turn group g about a point, its velocities with it."""
     for k in range(groups.shape[0]):
         if groups[k] == g:
-            put3(rows, k, R, add(centre, turn_by(q, sub(get3(rows, k, R), centre))))
-            put3(rows, k, V, turn_by(q, get3(rows, k, V)))
-            put4(rows, k, Q, product(q, get4(rows, k, Q)))
+            put3(state, k, R, add(centre, turn_by(q, sub(get3(state, k, R), centre))))
+            put3(state, k, V, turn_by(q, get3(state, k, V)))
+            put4(state, k, Q, product(q, get4(state, k, Q)))
 
 
 @inner

@@ -1,0 +1,69 @@
+"""What a state, or a run, tells of one body or of one joint."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from quirkpy.maths.types import Floats
+from quirkpy.parts.joint import Coordinate
+
+
+class BodyState(NamedTuple):
+    """position [m] and velocity [m/s] of the mass centre in N, orientation body to N, and angular
+    velocity [rad/s] in body axes."""
+
+    position: Floats
+    orientation: Any
+    velocity: Floats
+    angular_velocity: Floats
+
+
+class BentState(NamedTuple):
+    """position [m] and velocity [m/s] in N of the mass centre of a body that bends, where it is
+    while straight, orientation body to N, angular velocity [rad/s] in body axes; amounts of modes
+    and their rates, and the displacement of the tip of a beam in body axes [m]."""
+
+    position: Floats
+    orientation: Any
+    velocity: Floats
+    angular_velocity: Floats
+    modes: Floats
+    mode_rates: Floats
+    tip: Floats | None
+
+
+def body_state(motion: tuple[Any, ...], bent: tuple[Any, ...]) -> BodyState | BentState:
+    """From its four fields as a rigid body, and three more where it bends."""
+    return BentState(*motion, *bent) if bent else BodyState(*motion)
+
+
+class JointState(NamedTuple):
+    """Coordinates of a joint and their rates: angle [rad], whole turns included, and travel or
+    length [m]; None where it has none, an array where it has several of a kind. rate: of its only
+    coordinate, or an array of all of them, in the order of `joint.coordinates`."""
+
+    angle: float | Floats | None
+    travel: float | Floats | None
+    rate: float | Floats | None
+
+    @classmethod
+    def of(cls, names: Sequence[Coordinate], both: Floats) -> JointState:
+        """From values and rates of the coordinates of a joint (n, 2), or of arrays of them (n, 2,
+        k)."""
+        turning = np.array([c.kind == "angle" for c in names], dtype=bool)
+        return cls(
+            *(_unwrap(values) for values in (both[turning, 0], both[~turning, 0], both[:, 1]))
+        )
+
+
+def _unwrap(values: Floats) -> Any:
+    """None for no coordinates, the value of a single one, else the array; the last axis is that of
+    the coordinates."""
+    if len(values) > 1:
+        return np.moveaxis(values, 0, -1)
+    if len(values) == 0:
+        return None
+    return float(values[0]) if values.ndim == 1 else values[0]

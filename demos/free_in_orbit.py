@@ -14,7 +14,8 @@ spacecraft gains and loses in its angular momentum is what the gradient of gravi
                 beyond the plumb line, and a latch catches it where its face meets that of the bus:
                 a column, whose cameras sweep the ground one after the other
     wide angle  the latch lets go; coils in the bus and in that module push it off, and then pull it
-                up to where it was: minutes, under power, with a spike where the latch is opened
+                up to where it was: minutes, under power, with a spike where the latch is opened;
+                a degree before a latch takes hold they are switched off
 
     python demos/free_in_orbit.py               the numbers
     python demos/free_in_orbit.py out           and charts, and pictures of the shapes, in a folder
@@ -36,6 +37,7 @@ ORBIT = qp.Orbit.circular(3.986004418e14, 6.878137e6)
 COIL, POWER = 0.2, 0.25  # [A m2], [W]
 LATCH = {"release": 1.0, "power": 2.0}  # the motor of its bolt [J], [W]
 PERIOD = 2.0  # [s]
+ARRIVED = math.radians(1.0)  # of the way home that is left as the coils are switched off
 NORMAL = (0.0, 0.0, 1.0)
 PLACES = {"A": (0.0, 0.0), "B": (1.0, 0.0), "C": (1.0, 1.0), "D": (0.0, 1.0)}
 OPENED, HANGING, POWERED, END = 600.0, 7200.0, 14400.0, 15000.0  # [s]
@@ -121,7 +123,7 @@ def coils(name: str, bus: qp.Body, module: qp.Body, sense: float) -> qp.Dipoles:
 def fly(system: qp.Multibody) -> qp.JoinedTrajectory:
     """The mission: what acts from when on."""
     free = ("gravity gradient", "wheels", "back friction", "lower friction")
-    opened = qp.When.below("lower edge.angle", 0.5 * math.pi)
+    opened, near = (qp.When.below("lower edge.angle", turn) for turn in (0.5 * math.pi, ARRIVED))
     return system.simulate(
         END,
         switches=[
@@ -132,6 +134,7 @@ def fly(system: qp.Multibody) -> qp.JoinedTrajectory:
             ),
             qp.Switch(POWERED, forces=(*free, "push"), name="coils on, the latch opened"),
             qp.Switch(opened, forces=(*free, "pull", "home"), name="coils reversed"),
+            qp.Switch(near, forces=(*free, "home"), name="coils off"),
         ],
         rtol=1e-9, atol=1e-12,
     )  # fmt: skip
@@ -179,7 +182,8 @@ def main(folder: str | None = None) -> dict[str, float]:
     balance = run.energy + run.dissipated + run.lost - run.work - run.switched
     caught, home = (next(e.t for e in run.events if e.name == f"{name} reached")
                     for name in ("column", "home"))  # fmt: skip
-    powered, off = home - POWERED, np.degrees(tilt(run))
+    powered = next(e.t for e in run.events if e.name == "coils off") - POWERED
+    off = np.degrees(tilt(run))
     print(
         f"\nOut in {(caught - OPENED) / 60.0:.0f} minutes of motion without power, back in "
         f"{powered:.0f} s: {2.0 * POWER * powered:.0f} J in the coils, {run.changed[-1]:.0f} J for "

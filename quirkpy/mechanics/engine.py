@@ -285,6 +285,10 @@ class Engine:
         """Set the reference angles of joints."""
         self.conditions.near[:] = angles
 
+    def hold_phases(self, phases: Ints) -> None:
+        """Set the laws of ropes and strings, taut or slack (ne,)."""
+        self.conditions.phases[:] = phases
+
     def set_time(self, t: float) -> None:
         """Set the time t [s] of evaluations without a time of their own."""
         self.conditions.control[TIME] = t

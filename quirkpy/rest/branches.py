@@ -47,6 +47,8 @@ DEPARTED, ALIKE = 1e-5, 1e-6
 #: Of the way from one direction of a bent piece to another a step is this share, and all at most so
 #: many.
 SHARE_OF_WAY, STEPS_OF_WAY = 0.1, 60
+#: Third directions that are tried where the direct path from one to another stops.
+DETOURS = 12
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +133,10 @@ def is_within(piece: ConePiece, w: Floats, forms: Floats) -> bool:
     """Whether a direction belongs to a known piece."""
     if piece.at is None:
         return bool(np.linalg.norm(piece.tangent @ w) > 1.0 - SAME)
-    return leads_to(forms, piece.at, w) or leads_to(forms, piece.at, -w)
+    ends = (w, -w)
+    return any(leads_to(forms, piece.at, end) for end in ends) or any(
+        leads_around(forms, piece.at, end) for end in ends
+    )
 
 
 def leads_to(forms: Floats, start: Floats, end: Floats) -> bool:
@@ -142,6 +147,17 @@ def leads_to(forms: Floats, start: Floats, end: Floats) -> bool:
             break
         w = zero_of(forms, w + SHARE_OF_WAY * (end - w) / np.linalg.norm(end - w))
     return w is not None and bool(np.linalg.norm(end - w) < 2.0 * SHARE_OF_WAY)
+
+
+def leads_around(forms: Floats, start: Floats, end: Floats) -> bool:
+    """Whether a path by way of a third direction connects two: around a hole of the cone the direct
+    one may stop."""
+    rng = np.random.default_rng(0)
+    for _ in range(DETOURS):
+        third = zero_of(forms, rng.normal(size=len(start)))
+        if third is not None and leads_to(forms, start, third) and leads_to(forms, third, end):
+            return True
+    return False
 
 
 def starts(found: list[ConePiece], f: int) -> Iterator[Floats]:

@@ -122,7 +122,7 @@ class Vicinity:
         engine.turn_to(self.near)
         engine.hold(self.state.held)
         if self.phases is not None:
-            engine.conditions.phases[:] = self.phases
+            engine.hold_phases(self.phases)
         if engine.states.tail:
             engine.stand_at(self.state.further)
 

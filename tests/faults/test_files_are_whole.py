@@ -67,7 +67,9 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "table.h": lambda p: graph().table("n1").save(p),
 }  # fmt: skip
 #: Methods with a path that read, or keep a journal, which SQLite writes.
-OTHERS = {"Trajectory.load", "ReconfigurationGraph.load", "Mesh.load", "Study.explore"}
+OTHERS = {
+    "Trajectory.load", "ReconfigurationGraph.load", "Mesh.load", "ModalBody.load", "Study.explore",
+}  # fmt: skip
 #: Of each method that writes, one of the above.
 COVERED = {
     "Trajectory.save", "Trajectory.report", "Trajectory.movie", "Trajectory.picture",

@@ -195,7 +195,7 @@ def transfer_choice(
 def _refusal_of(what: object) -> PartError:
     """The error for a step that cannot begin where the one before has ended."""
     return PartError(
-        f"replay: {what} cannot begin where the step before has ended: there modules stand for "
+        f"replay: {what!r} cannot begin where the step before has ended: there modules stand for "
         "others that are not "
         "alike to the dynamics or in what their options cost, or of which others must stay clear; "
         "declare only such as interchangeable."

@@ -69,12 +69,12 @@ class Station(NamedTuple):
 
 def bends(at: Instant) -> bool:
     """Whether any body does."""
-    return at.selection.tables.once(states_of).tail > 0
+    return at.selection.tables.bends
 
 
 def bent_bodies(at: Instant) -> Iterator[Bent]:
     """All bodies that bend."""
-    layout = at.selection.tables.once(states_of)
+    layout = states_of(at.selection.tables)
     q, u = layout.coordinates_in(at.further), layout.speeds_in(at.further)
     for b, model in enumerate(modal_models(at.selection.tables)):
         if model is not None:
@@ -114,7 +114,7 @@ def moments(x: Bent, inertia: Floats) -> Floats:
 def mass_matrix(at: Instant) -> Floats:
     """M of all bodies, over v in N, omega in body axes, body by body, and then all rates of modes
     (n, n)."""
-    tables, layout = at.selection.tables, at.selection.tables.once(states_of)
+    tables, layout = at.selection.tables, states_of(at.selection.tables)
     out, first = np.eye(layout.velocity_length), speeds_count(layout.bodies)
     for b in range(layout.bodies):
         i = 6 * b
@@ -225,7 +225,7 @@ def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
 def on_bodies(at: Instant, wide: Floats) -> Floats:
     """Rows over (v, w) in N of all bodies and stations (m, nb + ns + 1, 6), as rows over the
     velocities of bodies, omega in body axes, and the rates of modes (m, n)."""
-    layout = at.selection.tables.once(states_of)
+    layout = states_of(at.selection.tables)
     nb = layout.bodies
     mine, further = wide[:, :nb].copy(), np.zeros((len(wide), int(layout.coordinates[-1])))
     for row, s in stations(at):
@@ -247,7 +247,7 @@ def station_biases(at: Instant) -> Floats:
 def forces(at: Instant) -> Floats:
     """Right-hand side without joints: loads, less what velocities do, over velocities of bodies and
     rates of modes (n,)."""
-    tables, layout = at.selection.tables, at.selection.tables.once(states_of)
+    tables, layout = at.selection.tables, states_of(at.selection.tables)
     first = speeds_count(layout.bodies)
     wrench = np.concatenate([at.loads.wrench, zero_vectors(1)])
     out = on_bodies(at, wrench[None])[0]
@@ -285,7 +285,7 @@ def strain_energy(at: Instant) -> float:
 
 def speeds(at: Instant) -> Floats:
     """v in N and omega in body axes of each body, then all rates of modes (n,)."""
-    layout = at.selection.tables.once(states_of)
+    layout = states_of(at.selection.tables)
     return layout.vector(vectors_from(at.v, at.omega), layout.speeds_in(at.further))
 
 
@@ -298,7 +298,7 @@ def kinetic_energy(at: Instant) -> float:
 # --- momenta --------------------------------------------------------------------------------------
 def momenta(at: Instant) -> tuple[Floats, Floats]:
     """Momentum of each body, and its angular momentum about the origin of N, in N (nb, 3)."""
-    layout = at.selection.tables.once(states_of)
+    layout = states_of(at.selection.tables)
     both = layout.by_body(mass_matrix(at) @ speeds(at))
     turned = np.einsum("nij,nj->ni", at.frames.axes[: layout.bodies], angular_of(both))
     return linear_of(both), np.cross(at.r, linear_of(both)) + turned
@@ -340,8 +340,7 @@ def refuse_bending(t: Tables, who: str) -> None:
 
 def unbent(t: Tables) -> Floats:
     """The tail of a state in which no body is bent, and none vibrates."""
-    tail = t.once(states_of).tail
-    return np.zeros(tail) if tail else NO_TAIL
+    return np.zeros(states_of(t).tail) if t.bends else NO_TAIL
 
 
 def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection | None) -> Floats:
@@ -350,7 +349,7 @@ def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection
         return further
     if old is None or not unbent(t).size:
         return unbent(t)
-    mine, wanted = old.tables.once(states_of), t.once(states_of)
+    mine, wanted = states_of(old.tables), states_of(t)
     out = unbent(t).copy()
     for b, name in enumerate(t.body_names):
         if name in bodies:
@@ -362,7 +361,7 @@ def tail_for(t: Tables, bodies: tuple[str, ...], further: Floats, old: Selection
 
 def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     """A tail with other amounts (modes) or rates (mode_rates) of the modes of body b."""
-    first, out = getattr(t.once(states_of), MODE_FIELDS[key]), np.array(tail)
+    first, out = getattr(states_of(t), MODE_FIELDS[key]), np.array(tail)
     try:
         out[first[b] : first[b + 1]] = numbers(value, (int(first[b + 1] - first[b]),))
     except (TypeError, ValueError) as error:
@@ -376,7 +375,7 @@ def modes_of(t: Tables, b: int, tails: Floats) -> tuple[Floats | None, ...]:
     body = t.bodies[b]
     if body.modal is None:
         return ()
-    layout = t.once(states_of)
+    layout = states_of(t)
     q, u = layout.coordinates, layout.speeds
     amounts = tails[..., q[b] : q[b + 1]]
     tip = body.deflection(amounts) if isinstance(body, Beam) else None

@@ -50,14 +50,14 @@ def poses(selection: Selection, states: Floats, tails: Floats) -> Iterator[Insta
 def with_tails(tables: Tables, states: Floats, tails: Floats) -> Floats:
     """States (k, nb + 1, STATE_WIDTH) with their tails (k, tail) in further rows, as kernels take
     them where bodies bend; as they are elsewhere."""
-    layout = tables.once(states_of)
+    layout = states_of(tables)
     return layout.whole_rows(bodies_of(states), tails) if layout.tail else states
 
 
 def kinetic_along(selection: Selection, states: Floats, tails: Floats = NO_TAIL) -> Floats:
     """Kinetic energy relative to N [J] of states (k, nb + 1, STATE_WIDTH), at each (k,)."""
     tables = selection.tables
-    if tables.once(states_of).tail:
+    if tables.bends:
         return np.array([bending.kinetic_energy(at) for at in poses(selection, states, tails)])
     v, omega = velocities_of(bodies_of(states)), spins_of(bodies_of(states))
     linear = (tables.body_mass[:, None] * v**2).reshape(len(states), -1).sum(axis=1)
@@ -69,7 +69,7 @@ def potential_along(
     selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats = NO_TAIL
 ) -> Floats:
     """Potential energy [J] of every active force that has one, and of strain, at each row (k,)."""
-    if selection.tables.once(states_of).tail:
+    if selection.tables.bends:
         rows = instants(selection, t, states, angles, tails)
         return np.array(
             [float(at.loads.potential.sum()) + bending.strain_energy(at) for at in rows]
@@ -121,7 +121,7 @@ def centres_along(
 ) -> Floats:
     """Mass centre in N [m] of some moving bodies, at each row (k, 3)."""
     tables = selection.tables
-    if tables.once(states_of).tail:
+    if tables.bends:
         total, rows = tables.body_mass[which].sum(), poses(selection, states, tails)
         return np.array([bending.mass_moments(at)[which].sum(axis=0) for at in rows]) / total
     mass = tables.body_mass[which, None]
@@ -135,7 +135,7 @@ def inertias_along(
     """Moments of inertia of some moving bodies about their common mass centre, in N [kg m2], at
     each row (k, 3, 3)."""
     tables, centres = selection.tables, centres_along(selection, which, states, tails)
-    if tables.once(states_of).tail:
+    if tables.bends:
         there = zip(poses(selection, states, tails), centres, strict=True)
         return np.array([bending.inertias_about(at, c)[which].sum(axis=0) for at, c in there])
     rows, mass = bodies_of(states)[:, which], tables.body_mass[which]
@@ -153,7 +153,7 @@ def momenta_along(
     """Momentum in N [kg m/s] of some moving bodies, and their angular momentum about the origin of
     N [kg m2/s], at each row (k, 3)."""
     tables = selection.tables
-    if tables.once(states_of).tail:
+    if tables.bends:
         found = [bending.momenta(at) for at in poses(selection, states, tails)]
         one, two = np.array(found).swapaxes(0, 1)[:, :, which].sum(axis=2)
         return one, two

@@ -77,6 +77,8 @@ BETWEEN_BODIES = np.array(
 def groups_of(selection: Selection, islands: Ints) -> Ints:
     """The number of the group of each body: of islands that forces between bodies, such as strings,
     hold together; -1: with the ground (nb,)."""
+    if max(islands.tolist(), default=-1) < 0:  # every body hangs together with the ground
+        return islands
     t, n = selection.tables, len(islands)
     acting = selection.elements[BETWEEN_BODIES[t.element_kind[selection.elements]]]
     acting = acting[(t.element_site1[acting] >= 0) & (t.element_site2[acting] >= 0)]
@@ -95,7 +97,7 @@ def ropes_in(selection: Selection) -> list[int]:
     """The elements of the active ropes and strings."""
     t, acting = selection.tables, selection.elements
     pairs = acting[t.element_kind[acting] == PAIR]
-    return [int(e) for e in pairs[t.element_numbers[pairs, IS_ROPE] != 0.0]]
+    return list(map(int, pairs[t.element_numbers[pairs, IS_ROPE] != 0.0]))
 
 
 class Layout:
@@ -114,7 +116,7 @@ class Layout:
 
     def __init__(self, selection: Selection, states: StateLayout | None = None) -> None:
         self.selection, self.packed = selection, pack(selection.tables)
-        self.states = states or selection.tables.once(states_of)
+        self.states = states or states_of(selection.tables)
         tree, self.islands = tree_of(selection, self.packed)
         self.stops, one, two = stops_of(selection, self.packed)
         stops = closing_stops(one, two)
@@ -257,7 +259,8 @@ class Engine:
         if self.states.tail:
             self.stand_at(at.further)
         out = zero_vectors(len(at.r))
-        EVALUATE.run(at.t, at.whole, self.model, self.conditions, self.scratch, out)
+        state = at.whole if self.states.tail else at.state
+        EVALUATE.run(at.t, state, self.model, self.conditions, self.scratch, out)
         self.python.raise_pending()
         return out
 
@@ -302,7 +305,7 @@ class Engine:
 def room_for_freedoms(layout: Layout) -> Floats:
     """Memory for joints with several freedoms and for modes; no rows where there is neither."""
     nodes, modes = layout.solved.nodes, layout.packed.modes
-    width = max((width_of(n) for n in modes.what[:, MODE_COUNT].tolist()), default=0)
+    width = max(map(width_of, modes.what[:, MODE_COUNT].tolist()), default=0)
     needed = width or GENERAL_NODE in nodes[:-1, NODE]
     return np.zeros((len(nodes) - 1 if needed else 0, G_WIDTH + width))
 

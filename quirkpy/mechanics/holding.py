@@ -32,7 +32,6 @@ from quirkpy.kernels.place.kinematics import ground_frames, sites_along
 from quirkpy.kernels.place.rows import ROW_WIDTH
 from quirkpy.kernels.tree.multipliers import ENDS, WRENCH, Holding, Workspace, multipliers_along
 from quirkpy.kernels.tree.stops import stop_labels, stop_names, stops_of
-from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.cached import cached_property
@@ -105,7 +104,7 @@ class Holders:
         bend."""
         kinds = self.tables.element_kind[self.selection.elements]
         asked = any(joints_in_python(self.selection)) or bool((kinds == CALLBACK).any())
-        return asked or self.tables.once(states_of).tail > 0
+        return asked or self.tables.bends
 
     @property
     def _holding(self) -> Holding:

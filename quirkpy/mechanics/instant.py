@@ -113,14 +113,16 @@ class Instant:
     def whole(self) -> Floats:
         """The state as the kernels take it: rows of the bodies, and where any bends, of the tail
         (., STATE_WIDTH)."""
-        layout = self.selection.tables.once(states_of)
-        return layout.whole_rows(self.state, self.further) if layout.tail else self.state
+        t = self.selection.tables
+        return states_of(t).whole_rows(self.state, self.further) if t.bends else self.state
 
     @cached_property
     def frames(self) -> FrameMotions:
         """Kinematics in N of all bodies, of the stations on those that bend, and of the ground."""
-        modes = pack(self.selection.tables).modes
-        return FrameMotions(kinematics.frames_of(self.whole, modes, len(self.r)))
+        t = self.selection.tables
+        if not t.bends:
+            return FrameMotions(kinematics.frames_of(self.state))
+        return FrameMotions(kinematics.frames_of(self.whole, pack(t).modes, len(self.r)))
 
     @cached_property
     def sites(self) -> FrameMotions:
@@ -130,6 +132,8 @@ class Instant:
     def at_sites(self, *parts: Site) -> FrameMotions:
         """Kinematics in N of any sites on bodies of the system."""
         sites, modes = sites_and_modes(parts, self.selection.tables)
+        if not len(modes.what):
+            return self._frames_of(sites, self.frames.rows)
         return self._frames_of(sites, kinematics.frames_of(self.whole, modes, len(self.r)))
 
     def _frames_of(self, sites: Sites, frames: Floats) -> FrameMotions:

@@ -9,7 +9,6 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
 from quirkpy.kernels.place.kinematics import sites_along
-from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.triples import (
     Nine,
@@ -109,7 +108,7 @@ def surely_meet(selection: Selection, rows: Floats) -> Bools:
     t = selection.tables
     out = np.ones(len(rows), dtype=bool)
     for joint in (t.joints[k] for k in selection.joints):
-        if not isinstance(joint, Joint) or joint.relations() or t.once(states_of).tail:
+        if not isinstance(joint, Joint) or joint.relations() or t.bends:
             return np.zeros(len(rows), dtype=bool)
         sites = sites_of(joint.sites, t.body_index, t.n_bodies)
         ends = sites_along(rows, np.arange(2), sites)

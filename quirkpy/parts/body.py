@@ -177,7 +177,7 @@ class Body(Part):
         return quat.rotation_matrix(q.w, q.x, q.y, q.z)
 
     # --- how it bends -----------------------------------------------------------------------------
-    @property
+    @cached_property
     def modal(self) -> ModalModel | None:
         """Modes and their integrals over the mass; None: this body does not bend."""
         return None

@@ -162,6 +162,11 @@ class Tables(FrozenRecord):
             for accepted, mine in zip(self.sensor_accepts, body, strict=True)
         )
 
+    @cached_property
+    def bends(self) -> bool:
+        """Whether any moving body bends."""
+        return len([b for b in self.bodies if b.modal is not None and b.modal.count > 0]) > 0
+
     def once(self, make: Callable[[Tables], Value]) -> Value:
         """What a function makes of the bodies as they are written, but for masses: made once for
         all tables of the same bodies."""

@@ -99,27 +99,21 @@ def tree_of(s: Selection, packed: Packed) -> tuple[Tree, Ints]:
         np.zeros((n + ns + 1, NODE_WIDTH), np.int64),
         np.empty((len(s.rows), LOOP_WIDTH), np.int64),
     )
-    nodes[:, WHOSE] = whose_rows(n, packed.modes)
+    nodes[:, WHOSE] = np.arange(n + ns + 1)
+    nodes[n : n + ns, WHOSE] = packed.modes.what[packed.modes.stations[:, STATION_MODES], BENT]
     islands = np.empty(n + ns + 1, np.int64)
     count = plant(
         nodes, loops, islands, s.joints, s.rows, packed.carriers, packed.rows.what, packed.motions,
         packed.modes,
     )  # fmt: skip
     merges = np.empty((0, MERGE_WIDTH), np.int64)
-    return Tree(nodes, packed.motions, loops[:count], merges), islands_of(islands, n)
-
-
-def whose_rows(n: int, modes: Modes) -> Ints:
-    """The row of the body of each row of n bodies, their stations, and the ground."""
-    bodies = modes.what[modes.stations[:, STATION_MODES], BENT]
-    return np.concatenate([np.arange(n), bodies, [n + len(bodies)]])
+    tree = Tree(nodes, packed.motions, loops[:count], merges)
+    return tree, islands_of(islands, n) if ns else islands[:n]
 
 
 def islands_of(rows: Ints, n: int) -> Ints:
     """The islands of n bodies, from those of their rows and of their stations: the largest number
     of a body in each."""
-    if len(rows) == n + 1:
-        return rows[:n]
     largest = {int(k): b for b, k in enumerate(rows[:n].tolist())}
     return np.array([-1 if k < 0 else largest[k] for k in rows[:n].tolist()], dtype=np.int64)
 

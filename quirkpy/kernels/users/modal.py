@@ -37,10 +37,12 @@ OF_COORDINATES, OF_SPEEDS = 0, 1
 
 def states_of(t: Tables) -> StateLayout:
     """Where the numbers of states of these bodies stand, those of modes in the tail."""
-    models = modal_models(t)
-    if not any(models):
-        return rigid_states(t.n_bodies)
-    counts = [0 if model is None else model.count for model in models]
+    return t.once(bent_states) if t.bends else rigid_states(len(t.bodies))
+
+
+def bent_states(t: Tables) -> StateLayout:
+    """The layout of the states of bodies of which some bend."""
+    counts = [0 if model is None else model.count for model in modal_models(t)]
     return StateLayout.of(counts, counts)
 
 
@@ -60,7 +62,7 @@ def stations_of(body: Ints, points: Floats, t: Tables) -> tuple[Ints, Floats, Mo
     """Sites as the kernels take them, from the row of the body of each (n,) and its point in the
     axes of that (n, 3): the row of each (a station, on a body that bends), its point there, and
     the modes with these stations."""
-    if not t.once(states_of).tail:
+    if not t.bends:
         return body.copy(), points, RIGID
     models, packing = modal_models(t), _Packing(t.n_bodies, states_of(t))
     rows, inside = body.copy(), points.copy()

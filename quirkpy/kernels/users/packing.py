@@ -8,6 +8,7 @@ import numpy as np
 
 from quirkpy.kernels.base.arrays import (
     PLACE_WIDTH,
+    RIGID,
     UPPER,
     Elements,
     Modes,
@@ -114,11 +115,11 @@ def sites_of(parts: Sequence[Site], rows: Mapping[str, int], ground: int) -> Sit
 def sites_and_modes(parts: Sequence[Site], t: Tables) -> tuple[Sites, Modes]:
     """Sites that are in no table, packed, on bodies of that, and the modes with stations for them
     alone."""
-    lines, body = list(map(site_line, parts)), sites_of(parts, t.body_index, t.n_bodies).body
-    points = np.array([point for point, _ in lines], dtype=float).reshape(-1, 3)
-    rows, inside, modes = stations_of(body, points, t)
-    axes = np.array([axes for _, axes in lines]).reshape(-1, 9)
-    return Sites(rows, np.concatenate([inside, axes], axis=1)), modes
+    sites = sites_of(parts, t.body_index, len(t.bodies))
+    if not t.bends:
+        return sites, RIGID
+    rows, inside, modes = stations_of(sites.body, sites.place[:, :3], t)
+    return Sites(rows, np.concatenate([inside, sites.place[:, 3:]], axis=1)), modes
 
 
 def sites_known(parts: Sequence[Site], t: Tables) -> Sites:

@@ -14,7 +14,7 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -338,6 +338,13 @@ def refuse_bending(t: Tables, who: str) -> None:
             )
 
 
+#: Amounts of modes, their rates, the deflection of the tip of a beam, and the beam.
+BentShape: TypeAlias = tuple[Floats, Floats, Floats | None, Beam | None]
+
+#: Of a body without modes.
+STRAIGHT: BentShape = NO_TAIL, NO_TAIL, None, None
+
+
 def unbent(t: Tables) -> Floats:
     """The tail of a state in which no body is bent, and none vibrates."""
     tail = t.once(states_of).tail
@@ -370,14 +377,19 @@ def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     return out
 
 
-def modes_of(s: Selection | None, b: int, tails: Floats) -> tuple[Floats, Floats, Floats | None]:
-    """Amounts and rates of the modes of body b (..., n), from tails (..., tail), and the
-    deflection of the tip of a beam (..., 3) [m]; none where no body has any, or the bodies are not
-    known."""
-    if s is None or not s.tables.once(states_of).tail:
-        return NO_TAIL, NO_TAIL, None
-    layout = s.tables.once(states_of)
+def modes_of(s: Selection | None, b: int, tails: Floats) -> BentShape:
+    """What `modes_among` tells; nothing where the bodies are not known."""
+    return STRAIGHT if s is None else modes_among(s.tables, b, tails)
+
+
+def modes_among(t: Tables, b: int, tails: Floats) -> BentShape:
+    """Amounts and rates of the modes of body b (..., n), from tails (..., tail), the deflection of
+    the tip of a beam (..., 3) [m], and the beam; nothing where no body has modes."""
+    layout = t.once(states_of)
+    if not layout.tail:
+        return STRAIGHT
     q, u = layout.coordinates, layout.speeds
-    amounts, body = tails[..., q[b] : q[b + 1]], s.tables.bodies[b]
-    tip = body.deflection(amounts) if isinstance(body, Beam) else None
-    return amounts, tails[..., u[b] : u[b + 1]], tip
+    amounts, body = tails[..., q[b] : q[b + 1]], t.bodies[b]
+    beam = body if isinstance(body, Beam) else None
+    tip = None if beam is None else beam.deflection(amounts)
+    return amounts, tails[..., u[b] : u[b + 1]], tip, beam

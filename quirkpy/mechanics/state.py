@@ -23,6 +23,7 @@ from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.sensing import read_sensor
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.checks import (
     not_negative,
     number,
@@ -59,7 +60,8 @@ MOVING = ("r", "q", "v", "omega")
 
 class BodyState(NamedTuple):
     """position [m] and velocity [m/s] of the mass centre (undeformed) in N, orientation body to N,
-    angular velocity, and displacement of the tip of a beam [m], in body axes; amounts of modes."""
+    angular velocity, and displacement of the tip of a beam [m], in body axes; amounts of modes and
+    their rates; the beam."""
 
     position: Floats
     orientation: Any
@@ -68,6 +70,14 @@ class BodyState(NamedTuple):
     modes: Floats = NO_TAIL
     mode_rates: Floats = NO_TAIL
     tip: Floats | None = None
+    beam: Beam | None = None
+
+    def section(self, share: float) -> Floats:
+        """Displacement of a beam's line at a share of its length, 0 at its start and 1 at its end,
+        in body axes (..., 3) [m]: ``run["boom"].section(0.3)``."""
+        if self.beam is None:
+            raise PartError("section: only a Beam has sections; sites show how other bodies bend.")
+        return self.beam.deflection(self.modes, share)
 
 
 class JointState(NamedTuple):
@@ -498,7 +508,8 @@ FIELDS = {"position": "r", "orientation": "q", "velocity": "v", "angular_velocit
 def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
-        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
+        known = (*FIELDS, *bending.MODE_FIELDS)
+        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.")
     try:
         return FIELDS[key], quat.to_array(
             quat.unit_quaternion(value)

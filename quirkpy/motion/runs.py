@@ -28,7 +28,8 @@ from quirkpy.kernels.step.watch import PYTHON
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.courses import coordinates_along
+from quirkpy.mechanics.bending import modes_among
+from quirkpy.mechanics.courses import coordinates_along, with_tails
 from quirkpy.mechanics.state import BodyState, JointState, State
 from quirkpy.mechanics.system import System
 from quirkpy.motion.batch import REASONS, Ends, RunGroup, happenings
@@ -85,13 +86,15 @@ class Moments:
         if name in t.body_names:
             rows = self.states[..., t.body_index[name], :]
             turns = quat.from_array(attitudes_of(rows))
-            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows))
+            bent = modes_among(t, t.body_index[name], self.further)
+            return BodyState(positions_of(rows), turns, velocities_of(rows), spins_of(rows), *bent)
         if name not in t.joint_index:
             known = ", ".join((*t.body_names, *t.joint_names))
             raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
         j = t.joint_index[name]
         which = np.arange(t.joint_coordinate[j], t.joint_coordinate[j + 1])
-        states = self.states.reshape(-1, *self.states.shape[-2:])
+        whole = with_tails(t, self.states, self.further)
+        states = whole.reshape(-1, *whole.shape[-2:])
         both = coordinates_along(t, which, states, self.angles.reshape(len(states), -1))
         both = both.reshape(*self.t.shape, len(which), 2)
         return JointState.of(t.joints[j].coordinates, np.moveaxis(both, (-2, -1), (0, 1)))

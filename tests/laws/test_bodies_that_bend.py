@@ -348,3 +348,22 @@ def test_controllers_read_all_that_a_bent_system_has() -> None:
 
 #: Columns of the ledger: at a sample they are told before what the sample itself puts in.
 LEDGER = ("work", "dissipated", "lost", "projected")
+
+
+@pytest.mark.parametrize("force", [1e-3, 1.0])
+def test_a_beam_on_the_wall_bends_without_a_word(force: float) -> None:
+    """Joints take no hold of a beam that leaves its frame at rest: rounding there is no event.  Its
+    tip moves as its modes do, whose shapes are 2 at the tip over the root of the mass."""
+    boom = slender()
+    wall = qp.GROUND.site("wall", at=(0.2, 0, 0))
+    load = qp.Load("load", boom, force=(0.0, force, 0.0), at=(8.2, 0, 0))
+    system = qp.Multibody(boom, qp.Fixed("root", wall, boom.at(0.0)), load)
+    run = system.simulate(1.0, progress=False)
+    assert not run.events
+    tip = 0.0
+    for beta in (1.875104068711961, 4.694091132974175):
+        speed = beta**2 * np.sqrt(567.0 / (0.2 * 8.0**4))
+        decay, swing = 0.005 * speed, speed * np.sqrt(1.0 - 0.005**2)
+        course = np.cos(swing * run.t) + decay / swing * np.sin(swing * run.t)
+        tip += 4.0 * force / (1.6 * speed**2) * (1.0 - np.exp(-decay * run.t) * course)
+    assert abs(run["boom"].tip[:, 1] - tip).max() < 0.05 * force**3 + 1e-6 * force

@@ -171,8 +171,8 @@ class Layout:
 
     def loop(self, k: int) -> tuple[str, ...]:
         """The joints of the loop that closing row k closes, the row's own joint first; none for k =
-        -1."""
-        if k < 0:
+        -1, and where no loop is."""
+        if not 0 <= k < len(self.solved.loops):
             return ()
         t, nodes = self.selection.tables, self.tree.nodes
         row, a, b = self.solved.loops[k, :LOOP_BODY3].tolist()

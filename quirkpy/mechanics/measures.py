@@ -41,6 +41,7 @@ from quirkpy.kernels.place.kinematics import ground_frames, sites_along
 from quirkpy.kernels.users.packing import pack, sites_and_modes, sites_known, sites_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import (
     centres_along,
     coordinates_along,
@@ -55,6 +56,7 @@ from quirkpy.mechanics.courses import (
 from quirkpy.mechanics.holding import Holders
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.sensing import read_sensor
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.body import Site
 from quirkpy.parts.part import PartError, parts_within
 from quirkpy.tables.tables import CALLBACK, PAIR, STOP, STRETCH, Selection, Tables
@@ -232,6 +234,24 @@ def _of_bodies(tables: Tables) -> Iterator[tuple[str, Measure]]:
             lines: tuple[Line, ...] = tuple((STATE_NUMBER, k, first + n) for n in range(len(parts)))
             along = partial(_of_body, k, view)
             yield f"{body}.{what}", Measure(unit, along, parts, (len(parts),), lines)
+        yield from _of_bending(k, body, tables)
+
+
+def _of_bending(k: int, name: str, tables: Tables) -> Iterator[tuple[str, Measure]]:
+    """What a body that bends has further: modes and their rates, and the tip of a beam."""
+    model = tables.bodies[k].modal
+    if model is None or not model.count:
+        return
+    parts = tuple(map(str, range(model.count)))
+    for n, what in enumerate(("modes", "mode_rates")):
+        unit = ("m kg^0.5", "m kg^0.5/s")[n]
+        yield f"{name}.{what}", Measure(unit, partial(_amounts, k, n), parts, (model.count,))
+    if isinstance(tables.bodies[k], Beam):
+        yield f"{name}.tip", Measure("m", partial(_amounts, k, 2), XYZ, (3,))
+
+
+def _amounts(k: int, which: int, at: Portion) -> Floats:
+    return np.asarray(modes_of(at.selection.tables, k, at.tails)[which])
 
 
 def _of_body(k: int, view: Callable[[Floats], Floats], at: Portion) -> Floats:

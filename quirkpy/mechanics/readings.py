@@ -8,7 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from quirkpy.maths.types import Floats
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.joint import Coordinate
+from quirkpy.parts.part import PartError
 
 
 class BodyState(NamedTuple):
@@ -24,7 +26,7 @@ class BodyState(NamedTuple):
 class BentState(NamedTuple):
     """position [m] and velocity [m/s] in N of the mass centre of a body that bends, where it is
     while straight, orientation body to N, angular velocity [rad/s] in body axes; amounts of modes
-    and their rates, and the displacement of the tip of a beam in body axes [m]."""
+    and their rates, the displacement of the tip of a beam in body axes [m], and the beam."""
 
     position: Floats
     orientation: Any
@@ -33,10 +35,18 @@ class BentState(NamedTuple):
     modes: Floats
     mode_rates: Floats
     tip: Floats | None
+    beam: Beam | None
+
+    def deflection(self, share: float) -> Floats:
+        """Displacement of the line of a beam at a share of its length, 0 at its start and 1 at its
+        end, in body axes (..., 3) [m]: ``run["boom"].deflection(0.3)``."""
+        if self.beam is None:
+            raise PartError("deflection: only a Beam has a line; sites show how other bodies bend.")
+        return self.beam.deflection(self.modes, share)
 
 
 def body_state(motion: tuple[Any, ...], bent: tuple[Any, ...]) -> BodyState | BentState:
-    """From its four fields as a rigid body, and three more where it bends."""
+    """From its four fields as a rigid body, and four more where it bends."""
     return BentState(*motion, *bent) if bent else BodyState(*motion)
 
 

@@ -456,7 +456,8 @@ FIELDS = {"position": "r", "orientation": "q", "velocity": "v", "angular_velocit
 def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
-        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(FIELDS)}.")
+        known = (*FIELDS, *bending.MODE_FIELDS)
+        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.")
     try:
         return FIELDS[key], quat.to_array(
             quat.unit_quaternion(value)

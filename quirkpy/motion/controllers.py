@@ -172,16 +172,16 @@ class Controls:
         return False
 
     # --- what -------------------------------------------------------------------------------------
-    def command(self, t: float, angles: Floats) -> None:
+    def command(self, t: float, angles: Floats, tail: Floats) -> None:
         """Compute the command of the requested controller in Python."""
         board = self.board
         j = int(board.desk[ASKED_ROW])
         loop = self.loops[board.desk[ASKED_LOOP]]
         loop.asked = loop.first + j
-        loop.command(t, board.log[j], lambda: self._instant(t, angles))
+        loop.command(t, board.log[j], lambda: self._instant(t, angles, tail))
 
-    def _instant(self, t: float, angles: Floats) -> Portion:
-        return instant_of(self.selection, self.schedules, t, self.board.rows[0], angles)
+    def _instant(self, t: float, angles: Floats, tail: Floats) -> Portion:
+        return instant_of(self.selection, self.schedules, t, self.board.rows[0], angles, tail)
 
     def complain(self) -> None:
         """Raise the error of the last command."""

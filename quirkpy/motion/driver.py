@@ -135,7 +135,7 @@ class Driver:
         """Compute the command of a controller in Python."""
         e, t = self.engine, float(self.clock[steps.T])
         e.python.t = t
-        self.controls.command(t, e.conditions.near)
+        self.controls.command(t, e.conditions.near, self.tail)
 
     # --- the loop ---------------------------------------------------------------------------------
     def run(self, progress: Callable[[float], None] | None = None) -> Course:

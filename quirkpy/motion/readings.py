@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any, Protocol
@@ -23,7 +24,9 @@ from quirkpy.parts.part import PartError
 from quirkpy.tables.tables import Selection, Tables
 
 #: Component names of quantities outside the list of measures, by shape.
-PARTS: dict[tuple[int, ...], tuple[str, ...]] = {(): (), (3,): XYZ, (4,): WXYZ}
+PARTS: dict[tuple[int, ...], tuple[str, ...]] = {(): (), (3,): XYZ}
+#: How names end that are orientations.
+TURNS = ".orientation"
 
 
 class Measured(Protocol):
@@ -141,7 +144,7 @@ class ControllerCourse:
     def of(cls, record: ControlRecord) -> ControllerCourse:
         """The course of a controller, from its record."""
         measured = zip(record.reads, record.measured, strict=True)
-        told = {name: _give_turns(values) for name, values in measured}
+        told = {name: _give_turns(name, values) for name, values in measured}
         return cls(
             record.name, record.t, told, dict(zip(record.drives, record.command, strict=True))
         )
@@ -161,9 +164,9 @@ def read_record(records: Sequence[ControlRecord], name: str, t: Floats) -> Float
     return None
 
 
-def _give_turns(values: Floats) -> Any:
+def _give_turns(name: str, values: Floats) -> Any:
     """Orientations as quaternions; all other values unchanged."""
-    return quat.from_array(values) if values.ndim == 2 and values.shape[1] == 4 else values
+    return quat.from_array(values) if name.endswith(TURNS) else values
 
 
 def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tuple[Impact, ...]:
@@ -237,18 +240,26 @@ def columns_of(run: Measured, names: Sequence[str] | None) -> dict[str, Floats]:
     """The values of `table_of` as plain columns, one for each number."""
     known, columns = measures_in(run.system.tables), dict[str, Floats]()
     for name, values in table_of(run, names).items():
-        parts = known[name].parts if name in known else PARTS[values.shape[1:]]
+        parts = known[name].parts if name in known else _parts_told(name, values.shape[1:])
         flat = values.reshape(len(values), -1).T
         titles = [f"{name}.{part}" for part in parts] if parts else [name]
         columns |= {title: flat[k] for k, title in enumerate(titles)}
     return columns
 
 
+def _parts_told(name: str, shape: tuple[int, ...]) -> tuple[str, ...]:
+    """Names of the components of what a controller measured or commanded."""
+    if name.endswith(TURNS):
+        return WXYZ
+    return PARTS[shape] if shape in PARTS else tuple(map(str, range(math.prod(shape))))
+
+
 def usual_names(tables: Tables) -> list[str]:
-    """The names of poses, coordinates and energies."""
+    """The names of poses, bending, coordinates and energies."""
     moving = [
         name
         for name, found in measures_in(tables).items()
         if any(line[0] in (STATE_NUMBER, COORDINATE_NUMBER) for line in found.lines)
+        or name.endswith((".modes", ".tip"))
     ]
     return [*moving, "kinetic", "potential", "work", "dissipated"]

@@ -29,7 +29,7 @@ from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.bending import modes_of
-from quirkpy.mechanics.courses import coordinates_along
+from quirkpy.mechanics.courses import coordinates_along, with_tails
 from quirkpy.mechanics.readings import JointState, body_state
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -95,7 +95,8 @@ class Moments:
             raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
         j = t.joint_index[name]
         which = np.arange(t.joint_coordinate[j], t.joint_coordinate[j + 1])
-        states = self.states.reshape(-1, *self.states.shape[-2:])
+        whole = with_tails(t, self.states, self.further)
+        states = whole.reshape(-1, *whole.shape[-2:])
         both = coordinates_along(t, which, states, self.angles.reshape(len(states), -1))
         both = both.reshape(*self.t.shape, len(which), 2)
         return JointState.of(t.joints[j].coordinates, np.moveaxis(both, (-2, -1), (0, 1)))

@@ -127,11 +127,13 @@ class Reading(NamedTuple):
 
 
 def instant_of(
-    selection: Selection, schedules: Schedules, t: float, rows: Floats, angles: Floats
-) -> Portion:
+    selection: Selection, schedules: Schedules, t: float, rows: Floats, angles: Floats,
+    tail: Floats,
+) -> Portion:  # fmt: skip
     """A run at one instant, with the commands of its schedules: all bodies, and the ledger (nb + 1,
-    STATE_WIDTH); the reference angles of coordinates [rad] (nc,)."""
+    STATE_WIDTH); the reference angles of coordinates [rad] (nc,); the tail of the state."""
     arrays = {"knot_time": schedules.knots[:, KNOT_TIME].copy(),
               "knot_value": schedules.knots[:, KNOT_VALUE:].copy()}  # fmt: skip
     here = selection_on(with_numbers(selection.tables, arrays), selection)
-    return Portion(here, np.array([t]), rows[None].copy(), angles[None].copy())
+    times, states, near = np.array([t]), rows[None].copy(), angles[None].copy()
+    return Portion(here, times, states, near, tails=tail[None].copy())

@@ -61,7 +61,7 @@ def _loads(value: Any) -> tuple[float, float]:
 
 def _counts(value: Any) -> int | tuple[int, int, int, int]:
     """A number of modes, or one for each of four ways to deform."""
-    given = (value,) if isinstance(value, int) else tuple(value)
+    given = tuple(value) if np.ndim(value) else (value,)
     if len(given) not in (1, 4):
         raise ValueError(
             f"is {show(value)}, but must be one number, or four: stretching, bending along y, "

@@ -124,7 +124,16 @@ def _wrench(row: ForceLine, nothing: float) -> str:
 
 def _body(body: Body) -> str:
     mass = "fixed" if body.fixed else f"{body.mass:.6g} kg"
-    return f"{body.name}: {mass}, {body.shape!r}" if body.shape else f"{body.name}: {mass}"
+    words = [mass, *([repr(body.shape)] if body.shape else []), *_modes(body)]
+    return f"{body.name}: {', '.join(words)}"
+
+
+def _modes(body: Body) -> list[str]:
+    """In how many modes a body bends, and the lowest of them."""
+    if body.modal is None or not body.modal.count:
+        return []
+    lowest, count = body.modal.frequencies.min(), body.modal.count
+    return [f"{count} mode{'s' * (count > 1)} from {lowest:.4g} rad/s"]
 
 
 def _joint(joint: BaseJoint) -> str:

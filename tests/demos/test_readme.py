@@ -20,9 +20,9 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 
 NAMES = (
-    "api", "coming-from", "driving", "equilibria", "exploring", "extending", "first", "formats",
-    "importing", "mechanisms", "notation", "origami", "parts", "recipes", "seeing", "switching",
-    "tensegrity",
+    "api", "coming-from", "driving", "equilibria", "exploring", "extending", "first",
+    "flexible", "formats", "importing", "mechanisms", "notation", "origami", "parts", "recipes",
+    "runs", "seeing", "switching", "tensegrity",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 

@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+from typing import Any
+
 import numpy as np
 import pytest
+import quaternion
 
 import quirkpy as qp
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending, equation
+from quirkpy.motion.readings import columns_of
 from tests.clouds import Cloud, stirred
 from tests.random_systems import seeds
 
@@ -210,6 +215,7 @@ REFUSED = {
     "conserve": lambda system: system.simulate(0.1, energy="conserve", progress=False),
     "kane": lambda system: system.acceleration(evaluator="kane"),
     "linear models": lambda system: system.linearize(),
+    "Study": lambda system: qp.Study(system, sensors=[], options={}),
 }
 
 
@@ -260,3 +266,103 @@ def test_too_much_bending_is_refused_in_a_sentence() -> None:
         system.acceleration(
             system.initial.replace({"cloud": {"modes": (90.0, -80.0, 70.0)}}), evaluator="dense"
         )
+
+
+# --- beams in systems -----------------------------------------------------------------------------
+def boom_with_payload(*more: qp.Part) -> qp.Multibody:
+    """A hub with a slender boom, at whose tip a payload hangs on a hinge."""
+    hub = qp.Body.box("hub", (0.4, 0.4, 0.4), 20.0)
+    boom = slender()
+    payload = qp.Body.box("payload", (0.1, 0.1, 0.1), 0.5, position=(8.3, 0, 0))
+    return qp.Multibody(
+        hub, boom, payload, qp.Fixed("root", hub.site("root", at=(0.2, 0, 0)), boom.at(0.0)),
+        qp.Revolute("hinge", boom.at(1.0), payload.site("in", at=(-0.1, 0, 0))),
+        qp.Load("slew", hub, torque=(0.0, 0.5, 2.0)), *more,
+    )  # fmt: skip
+
+
+def slender() -> qp.Beam:
+    return qp.Beam("boom", start=(0.2, 0, 0), end=(8.2, 0, 0), EA=5e6, EI=567.0, GJ=440.0,
+                   mass_per_length=0.2, modes=4)  # fmt: skip
+
+
+def test_many_runs_tell_of_modes_and_of_joints_on_them() -> None:
+    """What the ends and samples of many runs say of bending is what each run says."""
+    system = boom_with_payload()
+    runs = system.simulate_many(states=[system.initial] * 2, duration=1.0, samples=[0.5])
+    run = system.simulate(1.0, progress=False)
+    assert np.array_equal(runs["boom"].modes[1], run["boom"].modes[-1])
+    assert np.array_equal(runs["boom"].tip[1], run["boom"].tip[-1])
+    assert np.array_equal(runs.samples["boom"].mode_rates[0, 0], run.at(0.5)["boom"].mode_rates)
+    for moments, wanted in ((runs["hinge"], run.final), (runs.samples["hinge"], run.at(0.5))):
+        found = np.array([moments.angle.ravel()[0], moments.rate.ravel()[0]])
+        assert abs(found - [wanted["hinge"].angle, wanted["hinge"].rate]).max() < 1e-12
+
+
+def test_bending_is_measured(tmp_path: Path) -> None:
+    """Tables, CSV files and thresholds know modes and tips, and points between them."""
+    system = boom_with_payload()
+    run = system.simulate(1.0, stop=[qp.When.below("boom.tip.y", -0.02)], progress=False)
+    assert run.events
+    assert abs(run.final["boom"].tip[1] + 0.02) < 1e-9
+    table = run.table(["boom.tip", "boom.modes", "boom.mode_rates.3"])
+    assert np.array_equal(table["boom.tip"], run["boom"].tip)
+    assert np.array_equal(table["boom.modes"], run["boom"].modes)
+    assert np.array_equal(table["boom.mode_rates.3"], run["boom"].mode_rates[:, 3])
+    run.save(tmp_path / "run.csv")
+    head = (tmp_path / "run.csv").read_text(encoding="utf-8").splitlines()[0].split(",")
+    assert {"boom.modes.0", "boom.tip.y"} < set(head)
+    assert "hub.modes.0" not in head
+    assert np.array_equal(run["boom"].deflection(1.0), run["boom"].tip)
+    assert abs(run["boom"].deflection(0.0)).max() < 1e-12
+    assert "boom: 1.6 kg, 4 modes from 2.925 rad/s" in system.explain()
+
+
+class Reader(qp.Controller):
+    """Reads, and does nothing."""
+
+    def command(self, t: float, measured: Any, memory: Any) -> dict[str, Any]:
+        return {"slew.torque": (0.0, 0.5, 2.0)}
+
+
+def test_controllers_read_all_that_a_bent_system_has() -> None:
+    """Every measure at a sample is that of the run at its time."""
+    system = boom_with_payload()
+    reads = [name for name in system.measures if not name.startswith("slew")]
+    run = system.with_(Reader("reader", period=0.25, reads=reads, drives=["slew.torque"])).simulate(
+        0.6, progress=False
+    )
+    k = [int(np.flatnonzero(run.t == t)[0]) for t in run["reader"].t]
+    assert len(k) == 3
+    for name in reads:
+        wanted = np.asarray(run.measure(name))[k]
+        found = run["reader"].measured[name]
+        found = quaternion.as_float_array(found) if found.dtype != float else found
+        assert found.shape == wanted.shape, name
+        if name not in LEDGER:
+            assert abs(found - wanted).max() <= 1e-9 * (1.0 + abs(wanted).max()), name
+    titles = columns_of(run, ["reader.boom.modes", "reader.inertia"])
+    assert {"reader.boom.modes.3", "reader.inertia.8"} < set(titles)
+
+
+#: Columns of the ledger: at a sample they are told before what the sample itself puts in.
+LEDGER = ("work", "dissipated", "lost", "projected")
+
+
+@pytest.mark.parametrize("force", [1e-3, 1.0])
+def test_a_beam_on_the_wall_bends_without_a_word(force: float) -> None:
+    """Joints take no hold of a beam that leaves its frame at rest: rounding there is no event.  Its
+    tip moves as its modes do, whose shapes are 2 at the tip over the root of the mass."""
+    boom = slender()
+    wall = qp.GROUND.site("wall", at=(0.2, 0, 0))
+    load = qp.Load("load", boom, force=(0.0, force, 0.0), at=(8.2, 0, 0))
+    system = qp.Multibody(boom, qp.Fixed("root", wall, boom.at(0.0)), load)
+    run = system.simulate(1.0, progress=False)
+    assert not run.events
+    tip = 0.0
+    for beta in (1.875104068711961, 4.694091132974175):
+        speed = beta**2 * np.sqrt(567.0 / (0.2 * 8.0**4))
+        decay, swing = 0.005 * speed, speed * np.sqrt(1.0 - 0.005**2)
+        course = np.cos(swing * run.t) + decay / swing * np.sin(swing * run.t)
+        tip += 4.0 * force / (1.6 * speed**2) * (1.0 - np.exp(-decay * run.t) * course)
+    assert abs(run["boom"].tip[:, 1] - tip).max() < 0.05 * force**3 + 1e-6 * force

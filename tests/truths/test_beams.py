@@ -244,6 +244,7 @@ def test_what_no_beam_can_be_is_refused() -> None:
         ({"end": (0, 0, 0)}, "start and end are the same point"),
         ({"EI": (1.0, -1.0)}, "EI is -1.0, but must be positive"),
         ({"modes": (1, 2)}, r"modes is \(1, 2\), but must be one number, or four"),
+        ({"modes": 2.5}, "modes is 2.5, but must be a whole number"),
         ({"modes": 0}, "modes is 0, but must be 1 to 100"),
         ({"damping": (0.1, 0.2)}, "damping has 2 numbers, but there are 6 modes"),
         ({"clamped": "middle"}, "clamped is 'middle', but must be one of 'start'"),

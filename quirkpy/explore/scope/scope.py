@@ -24,6 +24,7 @@ from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import SENSOR_RIM
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.cached import cached_property
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import angle_up_to, how_many, optional, show, small, text, whole, word
@@ -93,6 +94,7 @@ class Scope:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
+        refuse_bending(self.system.tables, "Study")
         for controller in self.system.tables.controllers:
             raise controller.refuse(
                 "a study follows what falls into place by itself, and settles; leave the "

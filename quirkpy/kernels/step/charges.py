@@ -6,7 +6,15 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.act.wrenches import PROJECTED
-from quirkpy.kernels.base.arrays import BENT, MASS, Vec
+from quirkpy.kernels.base.arrays import (
+    BENT,
+    FIRST_COORDINATE,
+    FIRST_SPEED,
+    MASS,
+    MODE_COUNT,
+    POSITION,
+    Vec,
+)
 from quirkpy.kernels.base.compiled import inner
 from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.base.states import OMEGA, Q, R, V
@@ -90,6 +98,8 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
             clock[ATOL] + clock[RTOL]
         )
         all_ways += m * v * v + moment * w * w
+    if model.modes.what.shape[0] > 0:
+        allowed += leeway_in_bending(run, model, scratch)
     taken, allowed = (
         new[n, PROJECTED] - run.states[BEGIN, n, PROJECTED],
         allowed + UNSEEN * all_ways,
@@ -98,6 +108,26 @@ def charge_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
     clock[ALLOWED] += allowed
     if abs(taken) > max(OVERDRAWN * allowed, clock[ALLOWED]):
         clock[CHARGE] = taken
+
+
+@inner
+def leeway_in_bending(run: Run, model: Model, scratch: Scratch) -> float:
+    """What the tolerances leave open of the work of loads at stations and on modes, and, with
+    rounding, of the energy of modes [J]."""
+    n, modes, tail, out = model.bodies.shape[0], model.modes, scratch.tail, 0.0
+    atol, rtol = run.clock[ATOL], run.clock[RTOL]
+    for row in range(n, n + modes.stations.shape[0]):
+        f, tau = get3(scratch.wrench, row, 0), get3(scratch.wrench, row, 3)
+        r = norm(get3(scratch.frames, row, POSITION))
+        out += norm(f) * (atol + rtol * r) + norm(tau) * (atol + rtol)
+    for b in range(modes.what.shape[0]):
+        q, u = modes.what[b, FIRST_COORDINATE], modes.what[b, FIRST_SPEED]
+        for k in range(modes.what[b, MODE_COUNT]):
+            rate = abs(tail[0, u + k])
+            off = atol + rtol * rate
+            out += abs(tail[2, u + k]) * (atol + rtol * abs(tail[0, q + k]))
+            out += off * (rate + off) + UNSEEN * rate * rate
+    return out
 
 
 @inner

@@ -14,6 +14,7 @@ from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending, equation
 from quirkpy.motion.readings import columns_of
+from quirkpy.views.stage import Stage
 from tests.clouds import Cloud, stirred
 from tests.random_systems import seeds
 
@@ -74,11 +75,16 @@ def test_three_evaluators_agree(seed: int, more: tuple[str, ...]) -> None:
 
 @pytest.mark.kernels
 def test_a_tree_that_bends_runs_uncompiled() -> None:
+    """Alone and as one of many, from rest in a loop: no kernel reaches beyond its arrays."""
     system = assembly(3, "loop")
     state = stirred(system, 3)
     dense = by_equation(equation.solve_dense(state.instant(system.selection)))
     assert abs(all_rates(system, state) - dense).max() < 1e-9 * abs(dense).max()
-    assert abs(system.simulate(0.02, progress=False)["one"].modes).max() > 0.0
+    run = system.simulate(0.02, progress=False)
+    assert abs(run["one"].modes).max() > 0.0
+    many = system.simulate_many(states=[system.initial], duration=0.02)
+    assert np.array_equal(many["one"].modes[0], run["one"].modes[-1])
+    assert many.events[0] == run.events
 
 
 def particle_terms(body: Cloud, at: bending.Bent) -> tuple[Floats, Floats]:
@@ -317,6 +323,19 @@ def test_bending_is_measured(tmp_path: Path) -> None:
     with pytest.raises(qp.PartError, match="only a Beam has sections"):
         run["hub"].section(0.5)
     assert "boom: 1.6 kg, 4 modes from 2.925 rad/s" in system.explain()
+
+
+def test_beams_are_drawn_as_they_bend() -> None:
+    """The line of a beam goes from its start to where its bent tip is."""
+    eye = qp.Sensor("eye", slender().at(1.0), kind="end", accepts=("end",), reach=0.1)
+    run = boom_with_payload(eye).simulate(1.0, progress=False)
+    line = np.array([tie.ends for tie in Stage(run.system).at(run.final).ties])
+    assert np.array_equal(line[1:, 0], line[:-1, 1])
+    assert line.shape == (16, 2, 3)
+    assert abs(line[-1, 1] - run.measure("boom.at 1.position")[-1]).max() < 1e-12
+    assert abs(line[0, 0] - run.measure("boom.at 0.position")[-1]).max() < 1e-12
+    straight = line[0, 0] + (line[0, 1] - line[0, 0]) * 16
+    assert abs(line[-1, 1] - straight).max() > 0.01
 
 
 class Reader(qp.Controller):

@@ -338,6 +338,19 @@ def test_beams_are_drawn_as_they_bend() -> None:
     assert abs(line[-1, 1] - straight).max() > 0.01
 
 
+@pytest.mark.slow
+def test_a_run_that_collapses_has_its_page(tmp_path: Path) -> None:
+    """A boom torn at until its steps became too small: the page shows what there is."""
+    hub, boom = qp.Body.box("hub", (0.4, 0.4, 0.4), 20.0), slender()
+    root = qp.Fixed("root", hub.site("root", at=(0.2, 0, 0)), boom.at(0.0))
+    tear = qp.Load("tear", hub, torque=(0.0, 0.0, 60.0))
+    run = qp.Multibody(hub, boom, root, tear).simulate(1.5, progress=False)
+    assert run.stop is qp.Stop.COLLAPSE
+    assert np.diff(run.t).min() < 1e-12
+    run.report(tmp_path / "run.html")
+    assert (tmp_path / "run.html").stat().st_size > 1e4
+
+
 class Reader(qp.Controller):
     """Reads, and does nothing."""
 

@@ -338,6 +338,27 @@ def test_beams_are_drawn_as_they_bend() -> None:
     assert abs(line[-1, 1] - straight).max() > 0.01
 
 
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_beams_end_to_end_bend_as_one(pieces: int) -> None:
+    """Turned ever faster by a hub, slowly: the tip lags as the loads of inertia say."""
+    hub = qp.Body.box("hub", (0.4, 0.4, 0.4), 20.0)
+    parts, end, L = [hub], hub.site("root", at=(0.2, 0, 0)), 8.0 / pieces
+    for k in range(pieces):
+        beam = qp.Beam(f"b{k}", start=(0.2 + k * L, 0, 0), end=(0.2 + (k + 1) * L, 0, 0), EA=5e6,
+                       EI=567.0, GJ=440.0, mass_per_length=0.2, modes=(0, 3, 0, 0), damping=1.0,
+                       shapes="polynomials")  # fmt: skip
+        parts, end = [*parts, beam, qp.Fixed(f"f{k}", end, beam.at(0.0))], beam.at(1.0)
+    eye = qp.Sensor("eye", end, kind="end", accepts=("end",), reach=0.1)
+    system = qp.Multibody(*parts, eye, qp.Load("slew", hub, torque=(0.0, 0.0, 1e-3)))
+    run = system.simulate(60.0, method="radau", progress=False)
+    faster = run.final["hub"].angular_velocity[2] / 60.0
+    arm = 0.2 - 4.2 * 1.6 / 21.6  # from the centre of mass to the root
+    lag = 0.2 * faster / 567.0 * (11.0 * 8.0**5 / 120.0 + arm * 8.0**4 / 8.0)
+    tip = run.measure(f"b{pieces - 1}.at 1.position")[-1] - run.final["hub"].position
+    axes = quaternion.as_rotation_matrix(run.final["hub"].orientation)
+    assert abs((axes.T @ tip)[1] + lag) < 1e-4 * lag
+
+
 @pytest.mark.slow
 def test_a_run_that_collapses_has_its_page(tmp_path: Path) -> None:
     """A boom torn at until its steps became too small: the page shows what there is."""

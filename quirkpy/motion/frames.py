@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 TENSION = " tension [N]"
 #: Largest number of times that a step of a run is halved.
 HALVINGS = 8
+#: Steps that are a smaller share of a run have no frames within.
+BRIEF = 1e-9
 #: Kinetic energy between two frames deviates by no more than this share of its range in a run, or
 #: by this share of its maximum, whichever is more.
 SHARE_OF_RANGE, SHARE_OF_MOST = 0.01, 1e-3
@@ -195,13 +197,15 @@ def coordinates_of(run: Trajectory, states: Sequence[State]) -> dict[str, Floats
 
 
 def instants_of(run: Trajectory, length: float, angle: float) -> Iterable[Metered]:
-    """The stored states of a run, with as many between them as are needed."""
+    """The stored states of a run, with as many between them as are needed; none within the last
+    steps of a run whose steps became too small."""
     work, dissipated, off = run.work, run.dissipated, closeness_for(run, length, angle)
     here = Metered(run.states[0], float(work[0]), float(dissipated[0]))
     yield here
     for k in range(1, len(run.t)):
         there = Metered(run.states[k], float(work[k]), float(dissipated[k]))
-        yield from between(run, here, there, off, HALVINGS)
+        if run.t[k] - run.t[k - 1] > BRIEF * (run.t[-1] - run.t[0]):
+            yield from between(run, here, there, off, HALVINGS)
         yield there
         here = there
 

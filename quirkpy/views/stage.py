@@ -10,14 +10,20 @@ import numpy as np
 
 from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.maths.quat import to_array
+from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.bending import modes_among
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.parts.beam import Beam
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
+
+#: Straight pieces in which the bent line of a beam is drawn.
+PIECES = 16
 
 #: Sizes as shares of a typical body: half the axis of a joint, half the side of a sensor, its
 #: distance from the face, and the arrow of the largest force.
@@ -43,8 +49,8 @@ class Mark(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A spring, a rope or a bar between two points (2, 3) [m]; for ropes and strings the tension
-    [N]."""
+    """A spring, a rope, a bar, or a piece of a beam between two points (2, 3) [m]; for ropes
+    and strings the tension [N]."""
 
     part: str
     ends: Floats
@@ -108,7 +114,7 @@ class Stage:
             self._solids(state),
             self._axles(points, axes),
             self._marks(points, axes),
-            self._ties(points, state),
+            (*self._ties(points, state), *self._beams(state)),
             pushes,
         )
 
@@ -155,6 +161,16 @@ class Stage:
             )
             for two in self.tied()
         )
+
+    def _beams(self, state: State) -> Iterator[Tie]:
+        """The bent lines of beams, piece by piece."""
+        shares = np.linspace(0.0, 1.0, PIECES + 1).tolist()
+        for k, beam in enumerate(self.tables.bodies):
+            if isinstance(beam, Beam):
+                amounts = modes_among(self.tables, k, state.further)[0]
+                bent = np.array([beam.at(s).at + beam.deflection(amounts, s) for s in shares])
+                line = state.r[k] + rotate(state.q[k], bent)
+                yield from (Tie(beam.name, line[n : n + 2]) for n in range(PIECES))
 
     def tied(self) -> Iterator[Tied]:
         """What acts between two points: springs, ropes and bars."""

@@ -14,6 +14,7 @@ from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending, equation
 from quirkpy.motion.readings import columns_of
+from quirkpy.views.stage import Stage
 from tests.clouds import Cloud, stirred
 from tests.random_systems import seeds
 
@@ -74,11 +75,16 @@ def test_three_evaluators_agree(seed: int, more: tuple[str, ...]) -> None:
 
 @pytest.mark.kernels
 def test_a_tree_that_bends_runs_uncompiled() -> None:
+    """Alone and as one of many, from rest in a loop: no kernel reaches beyond its arrays."""
     system = assembly(3, "loop")
     state = stirred(system, 3)
     dense = by_equation(equation.solve_dense(state.instant(system.selection)))
     assert abs(all_rates(system, state) - dense).max() < 1e-9 * abs(dense).max()
-    assert abs(system.simulate(0.02, progress=False)["one"].modes).max() > 0.0
+    run = system.simulate(0.02, progress=False)
+    assert abs(run["one"].modes).max() > 0.0
+    many = system.simulate_many(states=[system.initial], duration=0.02)
+    assert np.array_equal(many["one"].modes[0], run["one"].modes[-1])
+    assert many.events[0] == run.events
 
 
 def particle_terms(body: Cloud, at: bending.Bent) -> tuple[Floats, Floats]:
@@ -316,6 +322,53 @@ def test_bending_is_measured(tmp_path: Path) -> None:
     assert np.array_equal(run["boom"].deflection(1.0), run["boom"].tip)
     assert abs(run["boom"].deflection(0.0)).max() < 1e-12
     assert "boom: 1.6 kg, 4 modes from 2.925 rad/s" in system.explain()
+
+
+def test_beams_are_drawn_as_they_bend() -> None:
+    """The line of a beam goes from its start to where its bent tip is."""
+    eye = qp.Sensor("eye", slender().at(1.0), kind="end", accepts=("end",), reach=0.1)
+    run = boom_with_payload(eye).simulate(1.0, progress=False)
+    line = np.array([tie.ends for tie in Stage(run.system).at(run.final).ties])
+    assert np.array_equal(line[1:, 0], line[:-1, 1])
+    assert line.shape == (16, 2, 3)
+    assert abs(line[-1, 1] - run.measure("boom.at 1.position")[-1]).max() < 1e-12
+    assert abs(line[0, 0] - run.measure("boom.at 0.position")[-1]).max() < 1e-12
+    straight = line[0, 0] + (line[0, 1] - line[0, 0]) * 16
+    assert abs(line[-1, 1] - straight).max() > 0.01
+
+
+@pytest.mark.parametrize("pieces", [1, 2])
+def test_beams_end_to_end_bend_as_one(pieces: int) -> None:
+    """Turned ever faster by a hub, slowly: the tip lags as the loads of inertia say."""
+    hub = qp.Body.box("hub", (0.4, 0.4, 0.4), 20.0)
+    parts, end, L = [hub], hub.site("root", at=(0.2, 0, 0)), 8.0 / pieces
+    for k in range(pieces):
+        beam = qp.Beam(f"b{k}", start=(0.2 + k * L, 0, 0), end=(0.2 + (k + 1) * L, 0, 0), EA=5e6,
+                       EI=567.0, GJ=440.0, mass_per_length=0.2, modes=(0, 3, 0, 0), damping=1.0,
+                       shapes="polynomials")  # fmt: skip
+        parts, end = [*parts, beam, qp.Fixed(f"f{k}", end, beam.at(0.0))], beam.at(1.0)
+    eye = qp.Sensor("eye", end, kind="end", accepts=("end",), reach=0.1)
+    system = qp.Multibody(*parts, eye, qp.Load("slew", hub, torque=(0.0, 0.0, 1e-3)))
+    run = system.simulate(60.0, method="radau", progress=False)
+    faster = run.final["hub"].angular_velocity[2] / 60.0
+    arm = 0.2 - 4.2 * 1.6 / 21.6  # from the centre of mass to the root
+    lag = 0.2 * faster / 567.0 * (11.0 * 8.0**5 / 120.0 + arm * 8.0**4 / 8.0)
+    tip = run.measure(f"b{pieces - 1}.at 1.position")[-1] - run.final["hub"].position
+    axes = quaternion.as_rotation_matrix(run.final["hub"].orientation)
+    assert abs((axes.T @ tip)[1] + lag) < 1e-4 * lag
+
+
+@pytest.mark.slow
+def test_a_run_that_collapses_has_its_page(tmp_path: Path) -> None:
+    """A boom torn at until its steps became too small: the page shows what there is."""
+    hub, boom = qp.Body.box("hub", (0.4, 0.4, 0.4), 20.0), slender()
+    root = qp.Fixed("root", hub.site("root", at=(0.2, 0, 0)), boom.at(0.0))
+    tear = qp.Load("tear", hub, torque=(0.0, 0.0, 60.0))
+    run = qp.Multibody(hub, boom, root, tear).simulate(1.5, progress=False)
+    assert run.stop is qp.Stop.COLLAPSE
+    assert np.diff(run.t).min() < 1e-12
+    run.report(tmp_path / "run.html")
+    assert (tmp_path / "run.html").stat().st_size > 1e4
 
 
 class Reader(qp.Controller):

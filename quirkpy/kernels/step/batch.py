@@ -286,7 +286,8 @@ def branches_meet(
 def look_at_start(
     k: int, why: int, desk: Ints, batch: RunTable, model: Model, worker: Worker
 ) -> int:
-    """Examine a start before its first step; returns why the run is over, if it is."""
+    """Examine a start before its first step; returns why the run is over, if it is.  Bodies that
+    bend choose their branch, as in a run of its own."""
     run, n = worker.run, worker.run.out.shape[0]
     lost = worker.rows.states[0, n, LOST]
     if lost != 0.0:
@@ -297,7 +298,8 @@ def look_at_start(
     if looked_at(worker):
         if rests(k, desk, batch, worker):
             return STOPPED
-        if worker.scratch.rows.shape[0] > 0 and fastest_of(run.states[BEGIN][: n + 1]) < AT_REST:
+        rigid = worker.scratch.rows.shape[0] > 0 and model.modes.what.shape[0] == 0
+        if rigid and fastest_of(run.states[BEGIN][: n + 1]) < AT_REST:
             write(run.lines[BEGIN], run.lines[WITHIN])
             y = run.states[WITHIN][: n + 1]
             which = branches_meet(y, batch.probe, run, model, worker.conditions, worker.scratch)

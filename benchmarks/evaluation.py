@@ -13,7 +13,8 @@ from benchmarks import peers, problems, trees
 from benchmarks.tables import Measured, Sheet
 from benchmarks.timing import race
 from quirkpy.kernels.base.conditions import Conditions
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.model import Model, Scratch
 
 SIZES = (2, 8, 32, 128, 512)
 LATTICES = (3, 6, 10)

@@ -34,8 +34,9 @@ from quirkpy.kernels.place.rows import ROW_WIDTH
 from quirkpy.kernels.step.ledger import ISLAND_WIDTH
 from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.merging import BLOCK_WIDTH
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.modes import width_of
 from quirkpy.kernels.tree.reach import SPAN_WIDTH
 from quirkpy.kernels.tree.stops import LATCH, STOP_JOINT, latch_labels, stop_labels, stops_of

@@ -50,7 +50,7 @@ from quirkpy.kernels.step.integrator import (
     START_TOLERANCE,
     UNHOLDABLE,
 )
-from quirkpy.kernels.tree.evaluation import Model
+from quirkpy.kernels.tree.model import Model
 from quirkpy.kernels.users.callbacks import PythonParts, interruptions
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.clusters import contract_rows, expand_rows, largest_difference

@@ -25,7 +25,7 @@ from quirkpy.kernels.step.batch import (
     ROW_NUMBERS,
     STOP_NUMBERS,
 )
-from quirkpy.kernels.tree.evaluation import Model
+from quirkpy.kernels.tree.model import Model
 from quirkpy.kernels.tree.stops import SETTLE
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.controller import Controller

@@ -15,8 +15,7 @@ from quirkpy.tables.tables import Selection, Tables
 FIELDS = tuple(field.name for field in dataclasses.fields(Tables))
 NAMES = (
     "body_names", "joint_names", "coordinate_names", "force_names", "body_index", "joint_index",
-    "force_index", "sensor_partners", "made_of_bodies", "bends",
-    "joints_here",
+    "force_index", "sensor_partners", "made_of_bodies", "bends", "joints_here",
 )  # fmt: skip
 #: The arrays with changes.
 VARIED = ("body_mass", "body_inertia", "element_numbers", "knot_value", "site_point")

@@ -48,11 +48,10 @@ TIE = 1e-9
 rotation_matrix = inner(quat.rotation_matrix)
 
 
-@woven_kernel
-def fill_frames(y: Floats, modes: Modes, frames: Floats) -> None:
-    """Kinematics of the moving bodies, and of the stations on those that bend, from the state; the
-    last row, the ground, is left as it is."""
-    for i in range(frames.shape[0] - 1 - modes.stations.shape[0]):
+@woven
+def place_bodies(y: Floats, bodies: int, frames: Floats) -> None:
+    """Kinematics of so many moving bodies, from the state."""
+    for i in range(bodies):
         nine = rotation_matrix(y[i, Q], y[i, Q + 1], y[i, Q + 2], y[i, Q + 3])
         put3(frames, i, AXES, (nine[0], nine[1], nine[2]))
         put3(frames, i, AXES + 3, (nine[3], nine[4], nine[5]))
@@ -65,6 +64,13 @@ def fill_frames(y: Floats, modes: Modes, frames: Floats) -> None:
         ))  # fmt: skip
         put3(frames, i, POSITION, get3(y, i, R))
         put3(frames, i, VELOCITY, get3(y, i, V))
+
+
+@woven_kernel
+def fill_frames(y: Floats, modes: Modes, frames: Floats) -> None:
+    """Kinematics of the moving bodies, and of the stations on those that bend, from the state; the
+    last row, the ground, is left as it is."""
+    place_bodies(y, frames.shape[0] - 1 - modes.stations.shape[0], frames)
     if modes.stations.shape[0] > 0:
         place_stations(y, y, False, modes, frames)
 

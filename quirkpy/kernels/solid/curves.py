@@ -17,7 +17,8 @@ from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, VELOCI
 from quirkpy.kernels.base.vectors import Four, add, cross, dot, get3, get4, norm, put3, scale, sub
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.solid.solids import turn_back_by_matrix
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Bools, Floats, Ints
 
 # Columns of relative rows: place and turn of the second body in the axes of the first, their rates,

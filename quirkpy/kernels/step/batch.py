@@ -51,7 +51,8 @@ from quirkpy.kernels.step.steps import (
 )
 from quirkpy.kernels.step.watch import KIND, REST, TERMINAL, VALUE, Watch
 from quirkpy.kernels.tree.closure import COUNTED, WEAKEST, WHICH
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, stand
+from quirkpy.kernels.tree.evaluation import evaluate, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats, Ints
 
 # Why a run ended, beside what `advance` says, in the last of its counts: its steps were all taken;

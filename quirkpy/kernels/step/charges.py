@@ -45,8 +45,9 @@ from quirkpy.kernels.step.steps import (
 )
 from quirkpy.kernels.step.watch import metric
 from quirkpy.kernels.tree.closure import RUNNING_PIVOT
-from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.evaluation import stand
 from quirkpy.kernels.tree.members import work_on_way
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.reach import trace_of
 from quirkpy.maths.types import Floats
 
@@ -139,14 +140,10 @@ def put_way(line: int, run: Run, model: Model, scratch: Scratch) -> None:
         f, tau = get3(scratch.wrench, i, 0), get3(scratch.wrench, i, 3)
         way = dot(f, sub(get3(new, i, R), get3(old, i, R))) + dot(tau, rotation_from(old, new, i))
         new[model.bodies.shape[0], PROJECTED] += way
-    modes = model.modes
-    for b in range(modes.what.shape[0]):
-        i = modes.what[b, BENT]
+    for b in range(model.modes.what.shape[0]):
+        i = model.modes.what[b, BENT]
         d, turned = sub(get3(new, i, R), get3(old, i, R)), rotation_from(old, new, i)
-        new[model.bodies.shape[0], PROJECTED] += work_on_way(
-            b, d, turned, old, model.tree, modes, model.bodies.shape[0], scratch.frames,
-            scratch.wrench, scratch.tail, scratch.general,
-        )  # fmt: skip
+        new[model.bodies.shape[0], PROJECTED] += work_on_way(b, d, turned, old, model, scratch)
 
 
 @inner

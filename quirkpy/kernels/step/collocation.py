@@ -50,7 +50,7 @@ from quirkpy.kernels.step.steps import (
     slope,
 )
 from quirkpy.kernels.tree.closure import RUNNING_PIVOT
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.constants import EPS
 from quirkpy.maths.types import Floats, Ints
 

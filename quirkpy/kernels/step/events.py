@@ -47,7 +47,8 @@ from quirkpy.kernels.step.watch import (
     watch_functions,
     watched_stops,
 )
-from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.evaluation import stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.constants import EPS
 
 #: Half the width to which a root is located, as a fraction of the step, and as a share of the root

@@ -60,16 +60,9 @@ from quirkpy.kernels.step.watch import (
     watched_stops,
 )
 from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
-from quirkpy.kernels.tree.evaluation import (
-    Model,
-    Scratch,
-    free_of_stop,
-    row_of_stop,
-    row_rate,
-    solve,
-    stand,
-)
+from quirkpy.kernels.tree.evaluation import free_of_stop, row_of_stop, row_rate, solve, stand
 from quirkpy.kernels.tree.merging import close_rows
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.stops import (
     LATCH,
     LEEWAY,

@@ -58,7 +58,7 @@ from quirkpy.kernels.step.steps import (
     T,
 )
 from quirkpy.kernels.step.watch import Watch
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.constants import TINY
 
 #: A step grows at most so much; by less than the second number it does not, so that what is

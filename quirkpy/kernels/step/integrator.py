@@ -113,7 +113,8 @@ from quirkpy.kernels.step.watch import (
     watched_stops,
 )
 from quirkpy.kernels.tree.closure import CONTRADICTION, TARGET, WHICH
-from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at, stand
+from quirkpy.kernels.tree.evaluation import joints_at, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.tables.tables import ANGLE
 
 #: Rows that miss by no more than this, in what they ask of accelerations, do not contradict.

@@ -24,7 +24,8 @@ from quirkpy.kernels.place.carried import ZERO, drift_of, turn_onward, turning_o
 from quirkpy.kernels.place.members import turn_by
 from quirkpy.kernels.step.projection import project
 from quirkpy.kernels.step.relative import product, put4
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats, Ints
 
 #: What a group does freely: nothing; it drifts; it drifts and turns.

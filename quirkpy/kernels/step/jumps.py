@@ -25,7 +25,7 @@ from quirkpy.kernels.step.watch import (
     Watch,
     watch_functions,
 )
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 
 
 @inner

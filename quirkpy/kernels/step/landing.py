@@ -41,7 +41,7 @@ from quirkpy.kernels.step.watch import (
     VALUE,
     Watch,
 )
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 
 #: No step is so few of the last digits of the time; where no more are left, a time is reached.
 LEAST_DIGITS = 16.0

@@ -31,7 +31,8 @@ from quirkpy.kernels.base.vectors import (
 )
 from quirkpy.kernels.place.kinematics import inertia_in_n
 from quirkpy.kernels.step.projection import turn_quaternion
-from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.evaluation import stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.modes import (
     bending_energy,
     multiply,
@@ -193,10 +194,14 @@ def motion_energy(model: Model, scratch: Scratch) -> float:
             scratch.frames,
         )
     if model.modes.what.shape[0] > 0:
-        out += bending_energy(
-            model.modes, model.bodies, scratch.frames, scratch.tail, scratch.general
-        )
+        out += motion_of_modes(model, scratch)
     return out
+
+
+@shared
+def motion_of_modes(model: Model, scratch: Scratch) -> float:
+    """Kinetic energy of bodies that bend beyond that of the same bodies, undeformed and stiff."""
+    return bending_energy(model.modes, model.bodies, scratch.frames, scratch.tail, scratch.general)
 
 
 @shared

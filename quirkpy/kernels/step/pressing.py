@@ -8,13 +8,8 @@ from quirkpy.kernels.base.conditions import ASKED, BOUNCE, HOLDS, Conditions
 from quirkpy.kernels.step.projection import CORRECTION_PIVOT
 from quirkpy.kernels.step.steps import END, Run, accelerate
 from quirkpy.kernels.step.watch import leaving
-from quirkpy.kernels.tree.evaluation import (
-    Model,
-    Scratch,
-    free_of_stop,
-    row_of_stop,
-    solve,
-)
+from quirkpy.kernels.tree.evaluation import free_of_stop, row_of_stop, solve
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.stops import LATCH, RELEASE, SETTLE, SIDE, row_response
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 

@@ -10,7 +10,7 @@ from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.base.vectors import dot, get3, scale
 from quirkpy.kernels.place.carried import displace_body, feel
 from quirkpy.kernels.step.responses import respond
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats
 
 #: Lines of differences: derivatives, those of lower order, the noise in them, and the jumps, those

@@ -11,14 +11,15 @@ from __future__ import annotations
 import math
 
 from quirkpy.kernels.base.arrays import AXES, FIRST_COORDINATE, FIRST_SPEED, MODE_COUNT, Vec
-from quirkpy.kernels.base.compiled import inner, kernel
+from quirkpy.kernels.base.compiled import inner, kernel, shared
 from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.base.states import OMEGA, Q, R, V, add_further, further
 from quirkpy.kernels.base.vectors import add3, cross, get3, norm, scale, sub, turn_back
 from quirkpy.kernels.place.bending import place_stations
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
-from quirkpy.kernels.tree.evaluation import Model, Scratch, solve_here, stand
+from quirkpy.kernels.tree.evaluation import solve_here, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats
 
 #: As PIVOT of closure.py, for corrections: they are small, so a weaker row may count.
@@ -128,7 +129,7 @@ def small_turn(y: Floats, d: Floats, i: int) -> Vec:
     return scale(2.0, sub(sub(scale(w, b), scale(dw, a)), cross(b, a)))
 
 
-@inner
+@shared
 def move_modes(
     y: Floats, error: Floats, displaced: bool, model: Model, scratch: Scratch, small: Floats
 ) -> None:
@@ -144,7 +145,7 @@ def move_modes(
             add_further(small, n, u + k, change)
 
 
-@inner
+@shared
 def return_modes(small: Floats, displaced: bool, model: Model, error: Floats) -> None:
     """What is left of these errors back to where they were."""
     what, n = model.modes.what, model.bodies.shape[0]

@@ -40,7 +40,8 @@ from quirkpy.kernels.base.vectors import (
 from quirkpy.kernels.place.kinematics import rotation_matrix
 from quirkpy.kernels.place.sites import arm_on, axis_on, from_body
 from quirkpy.kernels.step.steps import BEGIN, Run
-from quirkpy.kernels.tree.evaluation import Model, Scratch, stand
+from quirkpy.kernels.tree.evaluation import stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.tree import AXIS_NUMBER, FAR, NEAR, ORDER
 from quirkpy.maths.types import Floats, Ints
 

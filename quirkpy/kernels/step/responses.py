@@ -6,7 +6,8 @@ from __future__ import annotations
 from quirkpy.kernels.base.compiled import kernel
 from quirkpy.kernels.base.conditions import TIME, Conditions
 from quirkpy.kernels.step.projection import project
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate
+from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats
 
 

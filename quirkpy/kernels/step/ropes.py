@@ -9,7 +9,8 @@ from quirkpy.kernels.step.events import JUST_CROSSED
 from quirkpy.kernels.step.impacts import CROSSED, RELEASED, Rows, note, settle_end
 from quirkpy.kernels.step.steps import BEGIN, END, Run, T
 from quirkpy.kernels.step.watch import KIND, NOW, ONE, ROOT, ROPE, Watch
-from quirkpy.kernels.tree.evaluation import Model, Scratch, elements_at, stand
+from quirkpy.kernels.tree.evaluation import elements_at, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 
 
 @inner

@@ -45,7 +45,8 @@ from quirkpy.kernels.step.integrator import (
 from quirkpy.kernels.step.methods import Table
 from quirkpy.kernels.step.steps import ASKED_UNTIL, BEGIN, BENDS, HEADED, SAMPLES, Run, T
 from quirkpy.kernels.step.watch import Watch
-from quirkpy.kernels.tree.evaluation import Model, Scratch, joints_at, stand
+from quirkpy.kernels.tree.evaluation import joints_at, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats, Ints
 
 # Columns of Board.desk: what is to be done at the start; the controller that is asked, and the row

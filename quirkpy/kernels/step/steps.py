@@ -44,7 +44,8 @@ from quirkpy.kernels.step.projection import (
     small_turn,
 )
 from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WEAKEST
-from quirkpy.kernels.tree.evaluation import Model, Scratch, evaluate, evaluate_here, solve, stand
+from quirkpy.kernels.tree.evaluation import evaluate, evaluate_here, solve, stand
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats, Ints
 
 #: Hairer's starting step: the trial step where sizes or slopes, over the tolerances, are below the

@@ -17,14 +17,13 @@ from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.rows import GAMMA
 from quirkpy.kernels.place.sites import site_axis, site_motion
 from quirkpy.kernels.tree.evaluation import (
-    Model,
-    Scratch,
     elements_at,
     evaluate,
     free_of_stop,
     joints_at,
     row_of_stop,
 )
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.stops import LATCH, RELEASE, SIDE, is_latched, row_response
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2
 from quirkpy.maths.types import Floats, Ints

@@ -4,7 +4,6 @@ back on its joints."""
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
 
 from quirkpy.kernels.act.loads import applied_loads
 from quirkpy.kernels.act.wrenches import INTO, OUT
@@ -15,11 +14,6 @@ from quirkpy.kernels.base.arrays import (
     VELOCITY,
     Elements,
     Joints,
-    JointTable,
-    Modes,
-    RowTable,
-    Schedules,
-    Sites,
 )
 from quirkpy.kernels.base.compiled import inner, kernel, shared, woven
 from quirkpy.kernels.base.conditions import (
@@ -36,12 +30,14 @@ from quirkpy.kernels.base.hook import LAWS, LOADS, PARTS, ROWS, WRONG_LAW, ask
 from quirkpy.kernels.base.matrices import sym_times
 from quirkpy.kernels.base.states import further
 from quirkpy.kernels.base.vectors import dot, get3, scale, sub
-from quirkpy.kernels.place.kinematics import fill_frames, inertia_in_n
+from quirkpy.kernels.place.bending import place_stations
+from quirkpy.kernels.place.kinematics import inertia_in_n, place_bodies
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
 from quirkpy.kernels.tree.members import bend, power_in_modes, tell_modes
 from quirkpy.kernels.tree.merging import close_rows
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.modes import load_modes, pull_modes
 from quirkpy.kernels.tree.recursion import (
     backward,
@@ -51,53 +47,10 @@ from quirkpy.kernels.tree.recursion import (
     in_body_axes,
     start_bodies,
 )
-from quirkpy.kernels.tree.stops import Stops, clearance, stop_row
-from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW, Tree
+from quirkpy.kernels.tree.stops import clearance, stop_row
+from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW
 from quirkpy.maths.types import Floats, Ints
 from quirkpy.tables.tables import UNIFORM
-
-
-class Model(NamedTuple):
-    """What never changes for a selection, and anybody may read: the tree, the tables, which
-    elements act, the bodies, the number of the island of each (those that hang together without the
-    ground; -1: on the ground) (nb,), that of its group, which forces between bodies hold together
-    as well, the stops, whose rows come last, and how bodies bend."""
-
-    tree: Tree
-    sites: Sites
-    joints: JointTable
-    rows: RowTable
-    elements: Elements
-    schedules: Schedules
-    acting: Ints
-    bodies: Floats
-    islands: Ints
-    groups: Ints
-    stops: Stops
-    modes: Modes
-
-
-class Scratch(NamedTuple):
-    """All that it writes, in rows of bodies, of stations on those that bend, and the ground:
-    kinematics (nb + 1, FRAME_WIDTH), loads (nb + 1, 6), potential energy of each acting element and
-    then of each body that bends, power (2,), the recursion's rows (nb + 1, WIDTH) and those of
-    joints with several freedoms and of modes, the closing rows (m, ROW_WIDTH), their innovations A
-    and the solution (m + 1, freedoms), the spans of A (m, SPAN_WIDTH) (or, where blocks are merged,
-    memory for that in one line, and the blocks (., BLOCK_WIDTH)), sums over islands, the report;
-    and the tail of the state, its slope, and the loads on its speeds (3, tail)."""
-
-    frames: Floats
-    wrench: Floats
-    potential: Floats
-    power: Floats
-    work: Floats
-    general: Floats
-    rows: Floats
-    innovations: Floats
-    spans: Ints
-    islands: Floats
-    report: Floats
-    tail: Floats
 
 
 @woven
@@ -115,8 +68,16 @@ def elements_at(model: Model, conditions: Conditions) -> Elements:
 @woven
 def stand(y: Floats, model: Model, scratch: Scratch) -> None:
     """The kinematics of a state into the scratch arrays; where bodies bend, with its tail."""
-    fill_frames(y, model.modes, scratch.frames)
-    if model.modes.what.shape[0] > 0 and y.shape[0] > model.bodies.shape[0] + 1:
+    place_bodies(y, model.bodies.shape[0], scratch.frames)
+    if model.modes.what.shape[0] > 0:
+        stand_bent(y, model, scratch)
+
+
+@shared
+def stand_bent(y: Floats, model: Model, scratch: Scratch) -> None:
+    """The kinematics of stations on bodies that bend, and the tail of the state."""
+    place_stations(y, y, False, model.modes, scratch.frames)
+    if y.shape[0] > model.bodies.shape[0] + 1:
         for k in range(scratch.tail.shape[1]):
             scratch.tail[0, k] = further(y, model.bodies.shape[0], k)
 
@@ -168,10 +129,7 @@ def evaluate_here(
         if scratch.rows[k, RATE] != 0.0:
             scratch.power[INTO] += power_of_joints(model.bodies, scratch)
             if model.modes.what.shape[0] > 0:
-                scratch.power[INTO] += power_in_modes(
-                    model.modes, model.bodies, scratch.frames, scratch.wrench, scratch.tail,
-                    scratch.work, scratch.general,
-                )  # fmt: skip
+                scratch.power[INTO] += power_in_modes(model, scratch)
             break
 
 
@@ -225,14 +183,11 @@ def solve_here(
     start_bodies(tree.nodes, model.bodies, scratch.wrench, model.sites, frames, work)
     hang_bodies(tree, model.sites, frames, work)
     if model.modes.what.shape[0] > 0:
-        bend(
-            keep, tree, model.modes, model.bodies, frames, scratch.wrench, scratch.tail, work,
-            general,
-        )  # fmt: skip
+        bend(keep, model, scratch)
     if keep == 0.0 or of_gap != 0.0 or of_slip != 0.0:
         joints = joints_at(model, conditions)
         aim(tree, model.rows, joints, model.sites, frames, work, keep, of_gap, of_slip)
-    backward(tree, model.rows, model.sites, frames, work, general)
+    backward(tree, model.rows, model.sites, frames, scratch)
     forward(tree.nodes, work, general)
     centres(frames, work, keep, tree.nodes.shape[0] - 1)
     if scratch.rows.shape[0] > 0:
@@ -250,7 +205,7 @@ def solve_here(
             scratch.report,
         )
     if model.modes.what.shape[0] > 0:
-        tell_modes(model.modes, general, scratch.tail)
+        tell_modes(model.modes, scratch)
 
 
 @kernel

@@ -66,6 +66,7 @@ from quirkpy.kernels.tree.elimination import (
     SHIFT,
     whole_bias,
 )
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.modes import (
     ANSWER,
     COUPLING,
@@ -205,12 +206,12 @@ def start_modes(i: int, head: int, n: int, work: Floats, general: Floats) -> Non
 
 
 @shared
-def bend(
-    keep: float, tree: Tree, modes: Modes, bodies: Floats, frames: Floats, wrench: Floats,
-    tail: Floats, work: Floats, general: Floats,
-) -> None:  # fmt: skip
+def bend(keep: float, model: Model, scratch: Scratch) -> None:
     """All of bodies that bend that goes before the recursion; keep = 0: without what velocities and
     loads do."""
+    tree, modes, bodies = model.tree, model.modes, model.bodies
+    frames, wrench, tail = scratch.frames, scratch.wrench, scratch.tail
+    work, general = scratch.work, scratch.general
     first = frames.shape[0] - 1 - modes.stations.shape[0]
     for b in range(modes.what.shape[0]):
         i, n = modes.what[b, BENT], modes.what[b, MODE_COUNT]
@@ -255,9 +256,9 @@ def share_inertia(i: int, body: int, n: int, work: Floats, general: Floats) -> N
 
 
 @shared
-def take_member(i: int, tree: Tree, work: Floats, general: Floats) -> None:
+def take_member(i: int, tree: Tree, scratch: Scratch) -> None:
     """What member i adds to the modes of its set; the lead, the last of them, eliminates these."""
-    nodes = tree.nodes
+    nodes, work, general = tree.nodes, scratch.work, scratch.general
     body, n = nodes[i, MOTION], nodes[i, COUNT]
     f, m = whole_bias(i, work)
     push, shapes = column_of(n, PUSH), column_of(n, SHAPES)
@@ -394,8 +395,9 @@ def change_member(
 
 # --- what comes of it -----------------------------------------------------------------------------
 @shared
-def tell_modes(modes: Modes, general: Floats, tail: Floats) -> None:
+def tell_modes(modes: Modes, scratch: Scratch) -> None:
     """What the modes do, into the slope of the further speeds."""
+    general, tail = scratch.general, scratch.tail
     for b in range(modes.what.shape[0]):
         i, n = modes.what[b, BENT], modes.what[b, MODE_COUNT]
         for k in range(n):
@@ -418,13 +420,12 @@ def way_of(
 
 
 @shared
-def work_on_way(
-    b: int, d: Vec, turned: Vec, old: Floats, tree: Tree, modes: Modes, bodies: int,
-    frames: Floats, wrench: Floats, tail: Floats, general: Floats,
-) -> float:  # fmt: skip
+def work_on_way(b: int, d: Vec, turned: Vec, old: Floats, model: Model, scratch: Scratch) -> float:
     """Work of the loads on modes and stations of body b over a small displacement from another
     state; d, turned: that of the body, in N."""
-    i, n, nodes = modes.what[b, BENT], modes.what[b, MODE_COUNT], tree.nodes
+    modes, nodes, bodies = model.modes, model.tree.nodes, model.bodies.shape[0]
+    frames, wrench, tail, general = scratch.frames, scratch.wrench, scratch.tail, scratch.general
+    i, n = modes.what[b, BENT], modes.what[b, MODE_COUNT]
     q, u, first = modes.what[b, FIRST_COORDINATE], modes.what[b, FIRST_SPEED], bodies
     out, head = 0.0, nodes[i, PARENT] if nodes[i, NODE] >= MEMBER_NODE else i
     for k in range(n):
@@ -446,13 +447,12 @@ def work_on_way(
 
 
 @shared
-def power_in_modes(
-    modes: Modes, bodies: Floats, frames: Floats, wrench: Floats, tail: Floats, work: Floats,
-    general: Floats,
-) -> float:  # fmt: skip
+def power_in_modes(model: Model, scratch: Scratch) -> float:
     """Power of all accelerations of bodies that bend that loads do not explain, beyond that of the
     same bodies undeformed and stiff [W]."""
-    out, first = 0.0, bodies.shape[0]
+    modes, bodies, frames = model.modes, model.bodies, scratch.frames
+    wrench, tail, work = scratch.wrench, scratch.tail, scratch.work
+    general, first, out = scratch.general, bodies.shape[0], 0.0
     for b in range(modes.what.shape[0]):
         i, n, u = modes.what[b, BENT], modes.what[b, MODE_COUNT], modes.what[b, FIRST_SPEED]
         v, w = get3(frames, i, VELOCITY), get3(frames, i, SPIN)

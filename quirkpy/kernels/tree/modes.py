@@ -304,7 +304,7 @@ def turning_mass(
     return change, add(sym_times(change, get3(frames, i, SPIN)), h)
 
 
-@shared
+@inner
 def bending_energy(
     modes: Modes, bodies: Floats, frames: Floats, tail: Floats, general: Floats
 ) -> float:

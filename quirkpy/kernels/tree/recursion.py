@@ -66,6 +66,7 @@ from quirkpy.kernels.tree.elimination import (
     without_single,
 )
 from quirkpy.kernels.tree.members import member_motion, take_member
+from quirkpy.kernels.tree.model import Scratch
 from quirkpy.kernels.tree.tree import (
     AXIS_NUMBER,
     BALL_NODE,
@@ -147,10 +148,9 @@ def hang_bodies(tree: Tree, sites: Sites, frames: Floats, work: Floats) -> None:
 
 
 @woven
-def backward(
-    tree: Tree, rows: RowTable, sites: Sites, frames: Floats, work: Floats, general: Floats
-) -> None:
+def backward(tree: Tree, rows: RowTable, sites: Sites, frames: Floats, scratch: Scratch) -> None:
     """From the leaves to the roots: eliminate freedoms, hand inertia and load over."""
+    work, general = scratch.work, scratch.general
     nodes = tree.nodes
     ground = nodes.shape[0] - 1
     for k in range(ground - 1, -1, -1):
@@ -184,7 +184,7 @@ def backward(
                     work,
                 )
             if kind >= MEMBER_NODE:
-                take_member(i, tree, work, general)
+                take_member(i, tree, scratch)
 
 
 @woven

@@ -28,7 +28,7 @@ from quirkpy.kernels.base.hook import (
     WRONG_LAW,
 )
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, PHI, RATE, SECOND
-from quirkpy.kernels.tree.evaluation import Model, Scratch
+from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.kernels.tree.tree import LOOP_ROW
 from quirkpy.kernels.users.users import FrameMotions, Users, driven_joints, general_joints, off_by
 from quirkpy.maths.interrupts import listening, note

@@ -17,7 +17,7 @@ from quirkpy.explore.model.graph import Node
 from quirkpy.explore.study import Study
 from quirkpy.parts.checks import show
 from quirkpy.parts.files import check_writable
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, sentence_of
 
 if TYPE_CHECKING:
     from quirkpy.doors import Drawing
@@ -104,6 +104,7 @@ def sweep(
     costs most to reach. samples: so often each move is flown to learn how sure it is (see
     `robustness`); 0: the surest plan is that among moves of which the journal knows it. workers,
     options: as for `Study.explore`."""
+    check_asked(study_of, goal)
     places = journals(parameters, folder)
     points = []
     for values, place in places:
@@ -127,7 +128,7 @@ def journals(
     two of one name."""
     found = [(values, path_for(values, folder)) for values in combinations(parameters)]
     if folder is not None:
-        Path(folder).mkdir(parents=True, exist_ok=True)
+        make_folder(folder)
         names = [check_writable(path, "sweep") for _, path in found]
         twice = {path.name for path in names if names.count(path) > 1}
         if twice:
@@ -136,6 +137,28 @@ def journals(
                 "are written differently, each once."
             )
     return found
+
+
+def check_asked(study_of: Any, goal: Any) -> None:
+    """A function that gives studies, and a goal; before anything is explored."""
+    if not callable(study_of):
+        raise PartError(
+            f"sweep: study_of is {show(study_of)}, but must be a function that gives a Study."
+        )
+    if goal is not None and not isinstance(goal, str) and not callable(goal):
+        raise PartError(
+            f"sweep: goal is {show(goal)}, but must be a condition of a node, or the name of one."
+        )
+
+
+def make_folder(folder: str | Path) -> None:
+    """A folder for journals, where there is none."""
+    try:
+        Path(folder).mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise PartError(
+            f"sweep: folder {str(folder)!r} cannot be made: {sentence_of(error)}."
+        ) from None
 
 
 def combinations(parameters: Mapping[str, Sequence[Any]]) -> Iterator[dict[str, Any]]:

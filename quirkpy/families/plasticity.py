@@ -23,6 +23,11 @@ def yielding(system: Multibody, limits: Mapping[str, float], period: float = 1e-
     in it. What yielding dissipates is negative work in the ledger; rest lengths so far are part of
     the state, and commands of the part "plasticity"."""
     check_argument("yielding", "system", system, instance(Multibody))
+    check_argument("yielding", "limits", limits, instance(Mapping))
+    if any(isinstance(part, Plasticity) for part in system.parts):
+        raise PartError(
+            "yielding: this system has a 'plasticity' already; name all limits in one call."
+        )
     chosen = [(yieldable(system, n), positive_limit(n, load)) for n, load in limits.items()]
     if not chosen:
         raise PartError("yielding: limits is empty; name strings or springs, and their loads [N].")

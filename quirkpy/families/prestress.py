@@ -61,7 +61,9 @@ def prestress(
     stiff = [spring_of(system, name) for name in check_list("prestress", "bars", bars)]
     strings: list[String | Spring] = [*strings_of(system), *stiff]
     loaded = system.without(*(string.name for string in strings))
-    extra = (under,) if isinstance(under, Force) else tuple(under)
+    extra = [under] if isinstance(under, Force) else check_list("prestress", "under", under)
+    for force in extra:
+        check_argument("prestress", "under", force, instance(Force))
     at = (loaded.with_(*extra) if extra else loaded).instant()
     net = Net.of(at, strings)
     tension = net.tensions(least, len(stiff))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 import math
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import pairwise
 from typing import Any, NamedTuple, TypeAlias, TypedDict
 
@@ -399,10 +399,9 @@ def check_points(who: str, nodes: Any) -> Floats:
 
 def check_list(who: str, name: str, values: Any) -> list[Any]:
     """Several values, one after the other."""
-    try:
-        return list(values)
-    except TypeError:
-        raise PartError(f"{who}: {name} is {show(values)}, but must be a list.") from None
+    if isinstance(values, (str, bytes)) or not isinstance(values, Iterable):
+        raise PartError(f"{who}: {name} is {show(values)}, but must be a list.")
+    return list(values)
 
 
 def check_node(who: str, what: str, node: Any, count: int) -> int:

@@ -16,6 +16,8 @@ ON_AXIS = 1e-8
 PEAK = 1e-9
 #: Directions that inputs reach, or outputs show, by less than this share do not count [1].
 REACHED = 1e-9
+#: Entries of A below this share of the largest are what rounding leaves of drifting motions [1].
+DRIFTING = 1e-20
 
 
 class Realisation(NamedTuple):
@@ -29,11 +31,13 @@ class Realisation(NamedTuple):
 
     @property
     def balanced(self) -> Realisation:
-        """This system with states in units in which A is balanced."""
-        A, (scale, _) = matrix_balance(self.A, permute=False, separate=True)
-        return Realisation(
-            np.asarray(A, dtype=float), self.B / scale[:, None], self.C * scale, self.D
-        )
+        """This system with states in units in which A is balanced, but for motions that drift: what
+        rounding leaves of their stiffness says nothing of their units."""
+        size = abs(self.A)
+        kept = np.where(size > DRIFTING * size.max(initial=0.0), self.A, 0.0)
+        _, (scale, _) = matrix_balance(kept, permute=False, separate=True)
+        A = self.A * (scale / scale[:, None])
+        return Realisation(A, self.B / scale[:, None], self.C * scale, self.D)
 
     def minimal(self, tolerance: float = REACHED) -> Realisation:
         """A system with the same transfer function and the fewest states: without those that no

@@ -39,6 +39,9 @@ REST_SPEED = 1e-6
 #: the change deviates from linearity by more than the second share, the response depends on the
 #: sense [1].
 FIELD_STEP, ONE_SIDED = 1e-6, 1e-3
+#: Stiffnesses below this share of the largest are rounding, and so are motions along them below
+#: this share of what inputs push and outputs show [1].
+UNRESISTED, UNSHOWN = 1e-13, 1e-9
 
 
 @dataclass(frozen=True, eq=False)
@@ -121,8 +124,28 @@ class Linear:
 
     def at_rest(self) -> Floats:
         """What constant inputs change in the outputs once all motion has died out (p, m). Of sites
-        as inputs and outputs it is the matrix of compliance there [m/N]."""
+        as inputs and outputs it is the matrix of compliance there [m/N]; an error where inputs
+        move outputs without end."""
+        self._check_held()
         return self.realisation.at_rest()
+
+    def _check_held(self) -> None:
+        """Outputs seen grow as t^2 along motions of no stiffness that inputs push."""
+        f = len(self.drift)
+        U, sigma, Vt = np.linalg.svd(self.stiffness)
+        unknown = np.linalg.norm(self._around.stiffness_error, 2) if f else 0.0
+        loose = sigma <= max(float(unknown), UNRESISTED * sigma.max(initial=0.0))
+        left, right = U[:, loose], Vt[loose].T
+        pushed, shown = self.B[f:], self.C[:, :f]
+        grown = shown @ right @ np.linalg.pinv(left.T @ right) @ left.T @ pushed
+        least = UNSHOWN * np.linalg.norm(shown, axis=1)[:, None] * np.linalg.norm(pushed, axis=0)
+        if (abs(grown) > least).any():
+            row, column = np.argwhere(abs(grown) > least)[0]
+            raise PartError(
+                f"at_rest: nothing resists the motion in which input {self.inputs[column]!r} moves "
+                f"output {self.outputs[row]!r}, so it never comes to rest; hold what drifts by a "
+                "joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+            )
 
     def _decaying(self, which: str) -> Realisation:
         self._check_decay(which)
@@ -210,7 +233,7 @@ def _inputs(
                     f"linearize: inputs has the site {name.name!r} of {name.body.name!r}, which is "
                     "fixed, so no force moves it; leave it out."
                 )
-            columns += list(_slopes(around, _position_of(name)))
+            columns += list(_slopes(around, _position_of(system, "inputs", name)))
             labels += [f"{label_of(name)}.{axis}" for axis in AXES]
             continue
         body, _, what = str(name).partition(".")
@@ -296,8 +319,13 @@ def _slopes(around: Vicinity, measure: Callable[[State], Floats]) -> Floats:
     return around.slopes_of(values)
 
 
-def _position_of(site: Site) -> Callable[[State], Floats]:
+def _position_of(system: System, which: str, site: Site) -> Callable[[State], Floats]:
     """The function that gives the position of a site in N [m] (3,)."""
+    if not site.body.fixed and site.body.name not in system.bodies:
+        raise PartError(
+            f"linearize: {which} has the site {site.name!r} of {site.body.name!r}, which is no "
+            f"body of this system; there are {', '.join(system.bodies)}."
+        )
     return lambda s: np.asarray(s.instant().at_sites(site).position[0])
 
 
@@ -347,7 +375,10 @@ def _measure(
 ) -> tuple[list[str], Callable[[State], Floats]]:
     """The names of what an output measures, and a function that gives the numbers."""
     if isinstance(output, Site):
-        labels, place = [f"{label_of(output)}.{axis}" for axis in AXES], _position_of(output)
+        labels, place = (
+            [f"{label_of(output)}.{axis}" for axis in AXES],
+            _position_of(system, "outputs", output),
+        )
         return labels, lambda s: place(s) - place(around.state)
     if not isinstance(output, str):
         if not callable(output):

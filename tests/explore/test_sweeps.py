@@ -105,3 +105,15 @@ def test_what_can_be_no_sweep_is_refused(tmp_path: Path) -> None:
             act()
     every = list(combinations({"a": [1, 2], "b": ["x", "y"]}))
     assert every == [{"a": i, "b": j} for i in (1, 2) for j in ("x", "y")]
+
+
+def test_what_is_no_sweep_is_refused_before_it_begins(tmp_path: Path) -> None:
+    taken = tmp_path / "taken.db"
+    taken.touch()
+    for study_of, given, words in (
+        (3, {}, "study_of is 3, but must be a function that gives a Study"),
+        (pair, {"goal": 3}, "goal is 3, but must be a condition of a node, or the name of one"),
+        (pair, {"folder": taken}, r"folder '.*taken.db' cannot be made"),
+    ):
+        with pytest.raises(qp.PartError, match=f"sweep: {words}"):
+            qp.sweep(study_of, {"well": WELLS}, **given)  # type: ignore[arg-type]

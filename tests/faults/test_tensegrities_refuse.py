@@ -83,6 +83,18 @@ def test_what_prestress_cannot_do() -> None:
         qp.prestress(3)  # type: ignore[arg-type]
     with pytest.raises(PartError, match="minimum is -1"):
         qp.prestress(soft.system, -1.0)
+    with pytest.raises(PartError, match="bars is 'b1', but must be a list"):
+        qp.prestress(soft.system, 1.0, bars="b1")
+    for wrong, words in ((3, "3, but must be a list"), ([3], "3, but must be a Force")):
+        with pytest.raises(PartError, match=f"under is {words}"):
+            qp.prestress(soft.system, 1.0, wrong)  # type: ignore[arg-type]
+    body = qp.Body.sphere("a", 1.0, 1.0)
+    hung = qp.Multibody(body, qp.PotentialWell("w", body, (0, 0, 0), 1.0))
+    stray = qp.Body.sphere("stray", 1.0, 1.0).site("tip")
+    for which in ("inputs", "outputs"):
+        given: dict[str, Any] = {which: [stray]}
+        with pytest.raises(PartError, match=f"{which} has the site 'tip' of 'stray', which is no"):
+            hung.linearize(**given)
 
 
 @pytest.mark.parametrize(

@@ -7,6 +7,7 @@ import warnings
 
 import numpy as np
 import pytest
+from scipy.linalg import solve_continuous_lyapunov
 
 import quirkpy as qp
 
@@ -70,6 +71,55 @@ def test_norms_are_those_by_hand() -> None:
     np.testing.assert_allclose(
         [small.gain(one) for one in w], [model.realisation.gain(one) for one in w], rtol=1e-9
     )
+
+
+@pytest.mark.parametrize("stiffness", [1e2, 5e4])
+def test_a_net_has_its_norms_though_its_masses_spin(stiffness: float) -> None:
+    """Three masses between four points: their spin, which nothing resists, neither reaches outputs
+    nor spoils the units of what does. H2 of Newton's equations written out."""
+    rng = np.random.default_rng(0)
+    nodes = np.vstack([3.0 * (np.eye(4)[:, :3] - 0.25), 0.2 * rng.normal(size=(3, 3))])
+    pairs = [(a, b) for b in (4, 5, 6) for a in range(b)]
+    masses = {4: 0.7, 5: 1.9, 6: 3.1}
+    made = qp.tensegrity(
+        nodes, strings=pairs, fixed=[0, 1, 2, 3], masses=masses,
+        string={"stiffness": stiffness, "rest": 0.6, "damping": 2.0},
+    )  # fmt: skip
+    rest = made.system.settle()
+    model = made.system.linearize(rest, inputs=[made.nodes[4]], outputs=[made.nodes[5]])
+    places, M = made.places(rest.state), np.repeat(list(masses.values()), 3)
+    K, C = np.zeros((9, 9)), np.zeros((9, 9))
+    for a, b in pairs:
+        slack = 0.6 * np.linalg.norm(nodes[b] - nodes[a])
+        d = places[b] - places[a]
+        length = float(np.linalg.norm(d))
+        if length < slack:
+            continue
+        along = np.outer(d, d) / length**2
+        ends = np.array([float(n == b) - float(n == a) for n in masses])
+        across = (1.0 - slack / length) * (np.eye(3) - along)
+        K += stiffness * np.kron(np.outer(ends, ends), along + across)
+        C += 2.0 * np.kron(np.outer(ends, ends), along)
+    A = np.block([[np.zeros((9, 9)), np.eye(9)], [-K / M[:, None], -C / M[:, None]]])
+    B, see = np.zeros((18, 3)), np.zeros((3, 18))
+    B[9:12], see[:, 3:6] = np.eye(3) / masses[4], np.eye(3)
+    P = solve_continuous_lyapunov(A, -B @ B.T)
+    small = model.minimal()
+    assert small.h2() == pytest.approx(math.sqrt(np.trace(see @ P @ see.T)), rel=1e-6)
+    np.testing.assert_allclose(small.at_rest(), np.linalg.inv(K)[3:6, :3], rtol=1e-6, atol=1e-9)
+    np.testing.assert_allclose(model.at_rest(), small.at_rest(), rtol=1e-6, atol=1e-9)
+
+
+def test_what_floats_has_no_compliance_as_a_whole() -> None:
+    """A constant force draws it away; beside the whole it yields as the string between."""
+    one, two = (
+        qp.Body.sphere(name, 0.1, 1.0, position=(x, 0, 0)) for name, x in (("a", 0), ("b", 1))
+    )
+    line = qp.Multibody(one, two, qp.Spring("s", one, two, stiffness=K, rest_length=1.0, damping=C))
+    with pytest.raises(qp.PartError, match=r"nothing resists .* input 'a.force.x' moves output 'a"):
+        line.linearize(inputs=["a.force"], outputs=["a.position"]).at_rest()
+    inner = line.linearize(inputs=["s.rest_length"], outputs=["s.length"]).at_rest()
+    np.testing.assert_allclose(inner, [[1.0]], rtol=1e-6)
 
 
 def along_x() -> qp.Multibody:

@@ -75,7 +75,9 @@ def test_what_does_not_yield_is_refused() -> None:
     plain = qp.Multibody(*(part for part in system.parts if part.name != "plasticity"))
     for limits, sentence in (
         ({}, "limits is empty"), ({"gravity": 1.0}, "'gravity' is no String"),
-        ({"s": -1.0}, "limit of 's' is -1.0"),
+        ({"s": -1.0}, "limit of 's' is -1.0"), (["s"], r"limits is \['s'\], but must be a"),
     ):  # fmt: skip
         with pytest.raises(qp.PartError, match=f"yielding: {sentence}"):
             qp.tensegrities.yielding(plain, limits)
+    with pytest.raises(qp.PartError, match="has a 'plasticity' already; name all limits in one"):
+        qp.tensegrities.yielding(system, {"s": 1.0})

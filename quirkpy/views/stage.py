@@ -12,7 +12,7 @@ from quirkpy.kernels.act.ropes import IS_ROPE
 from quirkpy.maths.quat import to_array
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.bending import modes_among
+from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -167,7 +167,7 @@ class Stage:
         shares = np.linspace(0.0, 1.0, PIECES + 1).tolist()
         for k, beam in enumerate(self.tables.bodies):
             if isinstance(beam, Beam):
-                amounts = modes_among(self.tables, k, state.further)[0]
+                amounts = modes_of(self.tables, k, state.further)[0]
                 bent = np.array([beam.at(s).at + beam.deflection(amounts, s) for s in shares])
                 line = state.r[k] + rotate(state.q[k], bent)
                 yield from (Tie(beam.name, line[n : n + 2]) for n in range(PIECES))

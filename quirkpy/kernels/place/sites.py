@@ -50,6 +50,17 @@ class SiteMotion(NamedTuple):
     spin: Vec
 
 
+# --- lists of sites -------------------------------------------------------------------------------
+def points_of(sites: Sites) -> Floats:
+    """The points of sites in the axes of their bodies [m] (n, 3)."""
+    return sites.place[:, PLACE_POINT:PLACE_AXES]
+
+
+def with_points(sites: Sites, rows: Ints, points: Floats) -> Sites:
+    """Sites with equal axes on other rows (n,) and at other points (n, 3) [m]."""
+    return Sites(rows, np.concatenate([points, sites.place[:, PLACE_AXES:]], axis=1))
+
+
 # --- where sites are, and how they move -----------------------------------------------------------
 @woven
 def from_body(b: int, a: Vec, frames: Floats) -> Vec:

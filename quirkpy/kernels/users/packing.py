@@ -17,6 +17,7 @@ from quirkpy.kernels.base.arrays import (
     Schedules,
     Sites,
 )
+from quirkpy.kernels.place.sites import points_of, with_points
 from quirkpy.kernels.users.modal import stations_of
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.parts.body import Site
@@ -118,8 +119,8 @@ def sites_and_modes(parts: Sequence[Site], t: Tables) -> tuple[Sites, Modes]:
     sites = sites_of(parts, t.body_index, len(t.bodies))
     if not t.bends:
         return sites, RIGID
-    rows, inside, modes = stations_of(sites.body, sites.place[:, :3], t)
-    return Sites(rows, np.concatenate([inside, sites.place[:, 3:]], axis=1)), modes
+    rows, inside, modes = stations_of(sites.body, points_of(sites), t)
+    return with_points(sites, rows, inside), modes
 
 
 def sites_known(parts: Sequence[Site], t: Tables) -> Sites:

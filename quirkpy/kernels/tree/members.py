@@ -255,7 +255,7 @@ def share_inertia(i: int, body: int, n: int, work: Floats, general: Floats) -> N
             general[body, square + n * k + c] += both
 
 
-@shared
+@inner
 def take_member(i: int, tree: Tree, scratch: Scratch) -> None:
     """What member i adds to the modes of its set; the lead, the last of them, eliminates these."""
     nodes, work, general = tree.nodes, scratch.work, scratch.general

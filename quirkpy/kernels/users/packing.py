@@ -118,8 +118,9 @@ def sites_and_modes(parts: Sequence[Site], t: Tables) -> tuple[Sites, Modes]:
     sites = sites_of(parts, t.body_index, len(t.bodies))
     if not t.bends:
         return sites, RIGID
-    rows, inside, modes = stations_of(sites.body, sites.place[:, :3], t)
-    return Sites(rows, np.concatenate([inside, sites.place[:, 3:]], axis=1)), modes
+    points, axes = np.hsplit(sites.place, [3])
+    rows, inside, modes = stations_of(sites.body, points, t)
+    return Sites(rows, np.concatenate([inside, axes], axis=1)), modes
 
 
 def sites_known(parts: Sequence[Site], t: Tables) -> Sites:

@@ -14,7 +14,7 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 from __future__ import annotations
 
 from collections.abc import Iterator
-from typing import Any, NamedTuple, TypeAlias
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -338,10 +338,6 @@ def refuse_bending(t: Tables, who: str) -> None:
             )
 
 
-#: Amounts of modes, their rates, the deflection of the tip of a beam, and the beam.
-BentShape: TypeAlias = tuple[Floats, Floats, Floats | None, Beam | None]
-
-
 def unbent(t: Tables) -> Floats:
     """The tail of a state in which no body is bent, and none vibrates."""
     return np.zeros(states_of(t).tail) if t.bends else NO_TAIL
@@ -373,7 +369,7 @@ def with_modes(t: Tables, b: int, tail: Floats, key: str, value: Any) -> Floats:
     return out
 
 
-def modes_of(t: Tables, b: int, tails: Floats) -> BentShape | tuple[()]:
+def modes_of(t: Tables, b: int, tails: Floats) -> tuple[Any, ...]:
     """Amounts and rates of the modes of body b (..., n), from tails (..., tail), the deflection of
     the tip of a beam (..., 3) [m], and the beam; empty where it does not bend."""
     body = t.bodies[b]

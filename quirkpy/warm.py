@@ -237,7 +237,7 @@ def command() -> None:
 
 
 def float_away() -> None:
-    """Two bodies on a damped spring, which drift at relative rest."""
+    """Two bodies on a damped spring, which drift at relative rest; and one on a slack rope."""
     drift = (0.0, 0.0, 0.1)
     near = qp.Body.sphere("near", 0.1, 1.0, velocity=drift)
     far = qp.Body.sphere("far", 0.1, 1.0, position=(1.0, 0.0, 0.0), velocity=drift)
@@ -246,6 +246,8 @@ def float_away() -> None:
     system.settle(evaluations=10_000)
     run = system.simulate(0.1)
     assert len(run["spring"].length) == len(run.t)
+    rope = qp.Spring("rope", qp.GROUND, near, rest_length=1.0, stiffness=1.0, tension_only=True)
+    qp.Multibody(near, rope).linearize()
 
 
 # --- what one file calls --------------------------------------------------------------------------

@@ -17,6 +17,7 @@ from quirkpy.parts.checks import (
     direction,
     flag,
     instance,
+    is_list,
     not_negative,
     number,
     numbers,
@@ -48,7 +49,7 @@ MOST_MODES = 100
 
 def _pair(value: Any) -> tuple[float, float]:
     """Two positive numbers, or one for both."""
-    if np.ndim(value) == 0:
+    if not is_list(value):
         return (positive(value),) * 2
     one, two = numbers(value, (2,))
     return positive(one), positive(two)
@@ -61,7 +62,7 @@ def _loads(value: Any) -> tuple[float, float]:
 
 def _counts(value: Any) -> int | tuple[int, int, int, int]:
     """A number of modes, or one for each of four ways to deform."""
-    given = tuple(value) if np.ndim(value) else (value,)
+    given = tuple(value) if is_list(value) else (value,)
     if len(given) not in (1, 4):
         raise ValueError(
             f"is {show(value)}, but must be one number, or four: stretching, bending along y, "

@@ -166,6 +166,11 @@ def real(value: Any) -> Floats:
         raise TypeError(f"is {show(value)}, but must be made of real numbers") from None
 
 
+def is_list(value: Any) -> bool:
+    """Whether a value is a tuple, a list, or an array that is not a single number."""
+    return isinstance(value, (tuple, list)) or (isinstance(value, np.ndarray) and value.ndim > 0)
+
+
 def steady(value: Any) -> Any:
     """Any value made immutable: lists and arrays become tuples."""
     plain = value.tolist() if isinstance(value, np.ndarray) else value

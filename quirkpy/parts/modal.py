@@ -15,7 +15,7 @@ import numpy as np
 
 from quirkpy.maths.records import FrozenRecord
 from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import how_many, not_negative, show
+from quirkpy.parts.checks import how_many, is_list, not_negative, show
 from quirkpy.parts.part import Part, PartError
 
 #: Relative rounding up to which matrices count as symmetric and shapes as normalised [1].
@@ -222,7 +222,7 @@ class MassPoints(FrozenRecord):
 # --- damping, and masses at nodes -----------------------------------------------------------------
 def damping_ratios(value: Any) -> Any:
     """A check: shares of critical damping, one for all modes, or one for each."""
-    return not_negative(value) if np.ndim(value) == 0 else tuple(map(not_negative, value))
+    return tuple(map(not_negative, value)) if is_list(value) else not_negative(value)
 
 
 def damping_matrix(ratios: Any, frequencies: Floats) -> Floats:

@@ -6,13 +6,15 @@ from collections.abc import Sequence
 from typing import Any
 
 from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import flag, numbers
+from quirkpy.parts.checks import flag, is_list, numbers, show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.part import checked
 
 
 def some_numbers(value: Any) -> Any:
-    """A sequence of numbers."""
+    """A list of numbers."""
+    if not is_list(value):
+        raise TypeError(f"is {show(value)}, but must be a list of numbers")
     return numbers(value, (len(value),))
 
 
@@ -28,6 +30,23 @@ class Plasticity(Controller):
     limit_load: Sequence[float] = checked(some_numbers, kw_only=True)
     pushing: Sequence[float] = checked(some_numbers, kw_only=True)
     compiled: bool = checked(flag, default=True, kw_only=True)
+
+    def validate(self) -> None:
+        super().validate()
+        many = len(self.drives)
+        for name in ("stiffness", "limit_load", "pushing", "memory"):
+            if len(getattr(self, name)) != many:
+                raise self.refuse(
+                    f"{name} has {len(getattr(self, name))} numbers for {many} driven rest "
+                    "lengths; give one for each."
+                )
+        if len(self.reads) != 2 * many:
+            raise self.refuse(
+                f"reads has {len(self.reads)} names for {many} driven rest lengths; give their "
+                "lengths, and then the rates of these."
+            )
+        if not all(k > 0.0 for k in self.stiffness):
+            raise self.refuse("stiffness must be above 0 throughout.")
 
     @staticmethod
     def command(  # type: ignore[override]

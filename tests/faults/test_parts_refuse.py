@@ -203,7 +203,29 @@ BODIES = [
     ),
 ]
 
+
+def boom(**values: Any) -> qp.Beam:
+    rest: dict[str, Any] = dict(EA=1.0, EI=1.0, GJ=1.0, mass_per_length=1.0)
+    return qp.Beam("boom", start=(0, 0, 0), end=(1, 0, 0), **(rest | values))
+
+
+def plasticity(**values: Any) -> qp.Plasticity:
+    lists: dict[str, Any] = {
+        "drives": ["s.rest_length"], "reads": ["s.length", "s.length.rate"], "memory": [1.0],
+        "stiffness": [1.0], "limit_load": [1.0], "pushing": [0.0],
+    }  # fmt: skip
+    return qp.Plasticity("yields", period=0.1, **(lists | values))
+
+
 MADE = [
+    case(lambda: boom(modes=(1, (1, 2), 1, 1)), "'boom'", "modes", "whole", id="beam modes"),
+    case(lambda: boom(EI=(1, (2, 3))), "'boom'", "EI is", "real numbers", id="beam EI"),
+    case(lambda: boom(damping=(1, (2, 3))), "'boom'", "damping", "number", id="beam damping"),
+    case(lambda: plasticity(stiffness=3.0), "'yields'", "stiffness is 3.0", "list", id="no list"),
+    case(lambda: plasticity(memory=[]), "'yields'", "memory has 0", "each", id="memory"),
+    case(lambda: plasticity(limit_load=[1, 2]), "'yields'", "limit_load has 2", id="limits"),
+    case(lambda: plasticity(reads=["s.length"]), "'yields'", "reads has 1", "rates", id="reads"),
+    case(lambda: plasticity(stiffness=[0.0]), "'yields'", "stiffness", "above 0", id="soft"),
     case(lambda: box(mass=-1), "'bob'", "mass is -1.0", "positive", id="box mass"),
     case(lambda: box(mass=None), "'bob'", "mass is missing", "fixed=True", id="box without mass"),
     case(

@@ -120,7 +120,7 @@ def films(folder: Path, seconds: float = 6.3) -> None:
     for name, one in {**moving, "tower": deployment()[1]}.items():
         run = one.simulate(15.0 if name == "tower" else seconds, rtol=1e-6, atol=1e-8)
         file = folder / name.partition(",")[0]
-        run.movie(file.with_suffix(".mp4"))
+        run.movie(file.with_suffix(".mp4"), forces=False, trace=False)  # strings tell of forces
         run.report(file.with_suffix(".html"))
 
 

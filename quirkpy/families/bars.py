@@ -79,12 +79,12 @@ class CompressibleBar(Part):
     # --- its numbers ------------------------------------------------------------------------------
     @property
     def length(self) -> float:
-        """L0 [m]."""
+        """The length without load, L0 [m]."""
         return math.dist(self.start, self.end)
 
     @property
     def thickness(self) -> float:
-        """r0 [m]."""
+        """The radius without load, r0 [m]; a hundredth of the length where none is given."""
         return 0.01 * self.length if self.radius is None else self.radius
 
     @property

@@ -82,7 +82,7 @@ def spin_bias(theta: Vec, rate: Vec) -> Vec:
 
 @inner
 def turned_by(theta: Vec, a: Vec) -> Vec:
-    """exp(theta) a."""
+    """The vector a turned by a rotation vector theta [rad]: exp(theta) a."""
     f0, f1, _ = turn_factors(dot(theta, theta))
     once = cross(theta, a)
     return add(a, add(scale(f0, once), scale(f1, cross(theta, once))))

@@ -48,7 +48,7 @@ def yieldable(system: Multibody, name: str) -> String | Spring:
     """A string or spring with its stiffness and rest length as numbers."""
     part = system[name]
     if not isinstance(part, (String, Spring)):
-        raise PartError(f"yielding: {name!r} is no String or Spring; name one.")
+        raise PartError(f"yielding: {name!r} is no String or Spring; name one.", code="name")
     values = {field: part.value_of(field) for field in ("stiffness", "rest_length")}
     for field, value in values.items():
         if not isinstance(value, float) or value == 0.0:

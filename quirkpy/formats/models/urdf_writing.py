@@ -73,7 +73,9 @@ def _branches(system: Multibody) -> Iterator[CarriedBody]:
     joints = [p for p in system.parts if isinstance(p, BaseJoint) and not isinstance(p, Gear)]
     for joint in joints:
         if type(joint) not in TYPES:
-            raise joint.refuse("a URDF knows no such joint; leave it out by system.without(...).")
+            raise joint.refuse(
+                "a URDF knows no such joint; leave it out by system.without(...).", code="together"
+            )
     seen, used = {GROUND.name}, set[str]()
     roots = [body for body in bodies if body.fixed] + [body for body in bodies if not body.fixed]
     yield from _grown([GROUND], joints, seen, used)
@@ -85,7 +87,8 @@ def _branches(system: Multibody) -> Iterator[CarriedBody]:
     for joint in joints:
         if joint.name not in used:
             raise joint.refuse(
-                "it closes a loop, but a URDF is a tree; leave it out by system.without(...)."
+                "it closes a loop, but a URDF is a tree; leave it out by system.without(...).",
+                code="together",
             )
 
 

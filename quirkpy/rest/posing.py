@@ -21,6 +21,8 @@ from quirkpy.tables.tables import ANGLE, Selection
 
 #: A coordinate has its value when it is this close [rad], [sizes of bodies].
 POSED = 1e-11
+#: The others are where they shall be when a step moves no body farther [rad], [sizes of bodies].
+SETTLED = 1e-9
 #: Largest number of steps beyond those that the way takes.
 SPARE_STEPS = 40
 
@@ -75,23 +77,26 @@ def names_of(selection: Selection) -> dict[str, int]:
 
 
 def seek(clusters: Clusters, state: State, which: Ints, values: Floats) -> tuple[State, Floats]:
-    """The state at rest nearest to one in which some coordinates have given values (k,), on the way
-    there as little as possible being changed of the others; and what these values lack (k,)."""
+    """The state at rest in which some coordinates have given values (k,), or are as near as they
+    come on the way there, and the others are as near as possible to what they were; and what the
+    values lack (k,)."""
     around = at_rest(clusters, state)
+    wanted = values_of(around)
+    wanted[which] = values
     angles = clusters.selection.tables.coordinate_kind[which] == ANGLE
     near = POSED * np.where(angles, 1.0, around.size)
-    way = values - values_of(around)[which]
-    for _ in range(SPARE_STEPS + int(2.0 * abs(way / near).max(initial=0.0) * POSED / DRIVEN)):
-        if (abs(way) <= near).all():
-            break
+    way = wanted - values_of(around)
+    for _ in range(
+        SPARE_STEPS + int(2.0 * abs(way[which] * POSED / near).max(initial=0.0) / DRIVEN)
+    ):
         xi = direction_to(gradients(around), which, way)
         size = size_of(around, xi)
-        if size <= POSED:
+        if size <= (SETTLED if (abs(way[which]) <= near).all() else POSED):
             break
         there = displace(around, xi * min(1.0, DRIVEN / size)).state
         around = at_rest(clusters, there)
-        way = values - values_of(around)[which]
-    return around.state, np.where(abs(way) <= near, 0.0, way)
+        way = wanted - values_of(around)
+    return around.state, np.where(abs(way[which]) <= near, 0.0, way[which])
 
 
 def at_rest(clusters: Clusters, state: State) -> Vicinity:
@@ -104,13 +109,14 @@ def at_rest(clusters: Clusters, state: State) -> Vicinity:
 
 
 def direction_to(J: Floats, which: Ints, way: Floats) -> Floats:
-    """The displacement (f,) by which some coordinates change by `way` (k,), as far as the joints
-    allow, and the others (their derivatives are the other rows of J) as little as possible."""
-    mine, others = J[which], np.delete(J, which, axis=0)
-    U, sigma, Vt = np.linalg.svd(mine)
+    """The displacement (f,) by which some coordinates go their way, and the others, as far as that
+    and the joints leave it open, theirs: derivatives J (nc, f) and ways (nc,) of all."""
+    others = np.setdiff1d(np.arange(len(J)), which)
+    U, sigma, Vt = np.linalg.svd(J[which])
     rank = int((sigma > IDLE_GRADIENT * abs(J).max(initial=0.0)).sum())
-    xi = Vt[:rank].T @ ((U[:, :rank].T @ way) / sigma[:rank])
+    xi = Vt[:rank].T @ ((U[:, :rank].T @ way[which]) / sigma[:rank])
     left = Vt[rank:].T
-    if left.size and others.size:
-        xi = xi - left @ np.linalg.lstsq(others @ left, others @ xi, rcond=IDLE_GRADIENT)[0]
+    if left.size and len(others):
+        missing = way[others] - J[others] @ xi
+        xi = xi + left @ np.linalg.lstsq(J[others] @ left, missing, rcond=IDLE_GRADIENT)[0]
     return np.asarray(xi)

@@ -275,16 +275,16 @@ def page(data: dict[str, Any], words: str) -> str:
 
 def as_script(data: Any) -> str:
     """JSON that may be embedded in a page: it contains no end of a script and no comment."""
-    text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A value with None for numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -22,6 +22,7 @@ from typing import Any, Protocol
 
 from quirkpy.parts.checks import positive
 from quirkpy.parts.part import PartError, check_argument, sentence_of
+from quirkpy.views.report import finite
 
 HERE = "127.0.0.1"
 #: Largest question [bytes].
@@ -154,7 +155,7 @@ def handler_for(live: Live) -> type[BaseHTTPRequestHandler]:
                 return
             try:
                 asked = json.loads(self.rfile.read(int(size)))
-                code, told = 200, live.answer(asked)
+                code, told = 200, finite(live.answer(asked))
             except Exception as error:  # told to the page; the server goes on
                 code, told = 400, {"error": sentence_of(error) + "."}
             self._send(code, "application/json", json.dumps(told).encode())

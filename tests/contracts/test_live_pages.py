@@ -15,7 +15,7 @@ import quirkpy as qp
 from demos.cubesat_pair import pair
 from quirkpy.views import live, server
 from quirkpy.views.server import Live
-from tests.browser import in_a_browser, kept, opened
+from tests.browser import PATIENCE, in_a_browser, kept, opened
 from tests.faults.sentence import check_sentence
 
 LIMITED = qp.deg * 100
@@ -110,7 +110,7 @@ def test_let_go_and_settled(asked: Live) -> None:
     run = swing().simulate(0.5, state=swing().pose({"first": 0.3}))
     assert told["pose"]["values"][0] == pytest.approx(run.final["first"].angle, abs=1e-6)
     assert told["motion"]["n"] > 2
-    told = asked.answer({"do": "settle"})
+    told = json.loads(get(asked.url + "ask", {"do": "settle"})[1], parse_constant=pytest.fail)
     assert told["words"].startswith("stable: ")
     assert told["pose"]["values"] == pytest.approx(
         [swing().settle().state[name].angle for name in ("first", "second")], abs=1e-6
@@ -197,6 +197,7 @@ def browser() -> Iterator[Any]:
 @in_a_browser
 def test_sliders_move_bodies_in_a_browser(browser: Any, asked: Live) -> None:
     page = browser.new_context(viewport={"width": 1200, "height": 800}).new_page()
+    page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(asked.url)
@@ -228,9 +229,12 @@ def test_a_choice_is_flown_in_a_browser(browser: Any) -> None:
     study = pair()
     shown = Live(lambda: live.StudyPage(study, None))
     page = browser.new_context(viewport={"width": 1200, "height": 900}).new_page()
+    page.set_default_timeout(PATIENCE)
     complaints: list[str] = []
     page.on("pageerror", lambda error: complaints.append(str(error)))
     page.goto(shown.url)
+    for name, word in (("A east | B west", "hinge 1"), ("potential", "-y")):
+        page.get_by_role("combobox", name=name, exact=True).select_option(word)
     page.get_by_role("button", name="Fly it").click()
     page.wait_for_function(
         "() => document.querySelector('header p').textContent.includes('1 choice tried')"

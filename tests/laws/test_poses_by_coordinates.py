@@ -32,7 +32,7 @@ def test_a_tree_takes_any_coordinates(seed: int) -> None:
     if names:
         one = names[int(rng.integers(len(names)))]
         other = system.pose({one: 0.3}, state)
-        assert coordinates_of(system, other) == pytest.approx(wanted | {one: 0.3}, abs=1e-7)
+        assert coordinates_of(system, other) == pytest.approx(wanted | {one: 0.3}, abs=1e-8)
         assert coordinates_of(system, other)[one] == pytest.approx(0.3, abs=1e-10)
 
 

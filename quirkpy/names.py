@@ -27,6 +27,7 @@ from quirkpy.formats.models.imported import Imported
 from quirkpy.formats.models.urdf import read_urdf
 from quirkpy.formats.models.urdf_writing import write_urdf
 from quirkpy.formats.mujoco.mjcf import read_mjcf
+from quirkpy.formats.mujoco.mjcf_writing import write_mjcf
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
@@ -293,5 +294,6 @@ __all__ = [
     "tensegrity",
     "to_json",
     "triples",
+    "write_mjcf",
     "write_urdf",
 ]

@@ -47,7 +47,7 @@ TYPES: dict[type[BaseJoint], str] = {
 #: Joints that equalities can stand for.
 CLOSING = (Spherical, Fixed, Revolute)
 #: How far apart the two points are by which a hinge closes a loop [m].
-APART = 0.1
+HINGE_HELD = 0.1
 
 
 def write_mjcf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
@@ -193,7 +193,7 @@ class _Writer:
         for joint in (*self.loops, *self.later):
             active = ' active="false"' if joint in self.later else ""
             kind = "weld" if type(joint) is Fixed else "connect"
-            shifts = (-APART, APART) if type(joint) is Revolute else (0.0,)
+            shifts = (-HINGE_HELD, HINGE_HELD) if type(joint) is Revolute else (0.0,)
             for k, shift in enumerate(shifts):
                 name = joint.name if k == 0 else f"{joint.name} too"
                 ends = [

@@ -100,7 +100,8 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        self.watched = watched_in(self.entry, clusters.selection, events)
+        lengths = self.controls.lengths
+        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
         if REST in self.kinds:
             refuse_bending(clusters.selection.tables, "an event of rest")
@@ -398,6 +399,8 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
+            if self.controls.is_crowded():
+                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)

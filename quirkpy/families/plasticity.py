@@ -35,6 +35,6 @@ def limited(system: Multibody, name: str, load: float) -> String | Spring:
     """A string or spring of a system that yields at a load [N]."""
     part = system[name]
     if not isinstance(part, (String, Spring)):
-        raise PartError(f"yielding: {name!r} is no String or Spring; name one.")
+        raise PartError(f"yielding: {name!r} is no String or Spring; name one.", code="name")
     limit = check_argument("yielding", f"limit of {name!r}", load, positive)
     return dataclasses.replace(part, limit_load=limit)

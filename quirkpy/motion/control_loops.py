@@ -46,7 +46,8 @@ class Loop:
         if controller.period < LEAST_PERIOD * math.ulp(start.t):
             raise controller.refuse(
                 f"period is {controller.period:g} s, too short beside t = {start.t:g} s, where the "
-                "run begins; begin nearer to zero, with state.replace(t=0.0)."
+                "run begins; begin nearer to zero, with state.replace(t=0.0).",
+                code="rounding",
             )
         sizes = [1, *(one.size for one in self.readings), *(drive.size for drive in drives)]
         edges = column + np.cumsum([0, *sizes])
@@ -75,7 +76,8 @@ class Loop:
         for one, _ in self.unread:
             raise self.controller.refuse(
                 f"it is compiled, but {one.name!r} is measured in Python; read something else, or "
-                "leave compiled=True out."
+                "leave compiled=True out.",
+                code="together",
             )
         self.shapes = {name: drive.shapes[0] for name, drive, _ in self.places}
 
@@ -167,13 +169,15 @@ class Loop:
         if not isinstance(made, Mapping):
             raise who.refuse(
                 f"command at t = {t:.9g} s returned {show(made)}, but must return a dict, such as "
-                f"{{{drives[0]!r}: 0.0}}."
+                f"{{{drives[0]!r}: 0.0}}.",
+                code="yours",
             )
         for name in (*(n for n in drives if n not in made), *(n for n in made if n not in drives)):
             said = "nothing for" if name in drives else "something for"
             raise who.refuse(
                 f"command at t = {t:.9g} s returned {said} {name!r}; it drives "
-                f"{', '.join(map(repr, drives))}, so return these, neither more nor less."
+                f"{', '.join(map(repr, drives))}, so return these, neither more nor less.",
+                code="yours",
             )
 
     def _numbers_of(self, value: Any, drive: Drive, t: float) -> Floats:
@@ -195,7 +199,8 @@ class Loop:
         """The error about a command that is not finite."""
         return self.controller.refuse(
             f"command at t = {t:.9g} s returned {show(value)} for {name!r}, but every command must "
-            "be finite."
+            "be finite.",
+            code="yours",
         )
 
     def _refuse_shape(self, value: Any, drive: Drive, t: float) -> PartError:
@@ -205,7 +210,8 @@ class Loop:
         words = " or ".join("three numbers" if shape else "one number" for shape in shapes)
         return self.controller.refuse(
             f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but that takes "
-            f"{words}{again}."
+            f"{words}{again}.",
+            code="yours",
         )
 
     def complain(self, row: Floats, memory: Floats) -> None:
@@ -224,14 +230,15 @@ class Loop:
             if made.size != self.end - self.first_told:
                 raise who.refuse(
                     f"command at t = {t:.9g} s returned {made.size} numbers, but "
-                    f"{', '.join(map(repr, who.drives))} take {self.end - self.first_told}."
+                    f"{', '.join(map(repr, who.drives))} take {self.end - self.first_told}.",
+                    code="yours",
                 )
             row[self.first_told : self.end] = made
         for name, _, span in self.places:
             if not np.isfinite(row[span]).all():
                 told = row[span] if self.shapes[name] else float(row[span.stop - 1])
                 raise self._refuse_size(told, name, t)
-        raise who.refuse(f"its command failed at t = {t:.9g} s.")
+        raise who.refuse(f"its command failed at t = {t:.9g} s.", code="yours")
 
     def _check_signs(self, rows: Floats) -> None:
         """Refuse commands below zero of fields that must not be, such as a rest length."""
@@ -241,7 +248,8 @@ class Loop:
                 k = int(np.argmax(told < 0.0))
                 raise self.controller.refuse(
                     f"command at t = {rows[k, self.clock_column]:.9g} s returned {told[k]:g} for "
-                    f"{name!r}, but that must not be negative."
+                    f"{name!r}, but that must not be negative.",
+                    code="yours",
                 )
 
     # --- what it leaves ---------------------------------------------------------------------------

@@ -330,7 +330,8 @@ def freeze_commands(system: System, who: str) -> System:
             raise t.controllers[k].refuse(
                 f"{who} looks for rest, which what is commanded at every sample need not leave; "
                 "leave the controller out, or give it constant=True if its command stays what it "
-                "is while everything rests."
+                "is while everything rests.",
+                code="together",
             )
     return hold_commands(system)
 

@@ -300,14 +300,16 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}.",
+                code="pose",
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these "
                 "velocities; start on one "
-                "of the branches that meet here, or at rest."
+                "of the branches that meet here, or at rest.",
+                code="pose",
             )
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))

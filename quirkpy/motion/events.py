@@ -259,7 +259,7 @@ def ask(event: When, state: State) -> float:
     try:
         return number(value)
     except (TypeError, ValueError) as error:
-        raise event.refuse(f"its function at t = {state.t} {error}.") from None
+        raise event.refuse(f"its function at t = {state.t} {error}.", code="yours") from None
 
 
 def way_back() -> str:

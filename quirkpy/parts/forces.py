@@ -505,4 +505,4 @@ class Load(Force):
         try:
             return np.asarray(vector(out))
         except (TypeError, ValueError) as error:
-            raise self.refuse(f"{name} at t = {t} {error}.") from None
+            raise self.refuse(f"{name} at t = {t} {error}.", code="yours") from None

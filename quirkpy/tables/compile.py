@@ -341,7 +341,8 @@ def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple
         if controller.name == name:
             return "controllers", k, _change(controller, changes, WIRING)
     raise PartError(
-        f"parameters: there is no moving body, joint, force or controller {name!r} in these tables."
+        f"parameters: there is no moving body, joint, force or controller {name!r} here.",
+        code="name",
     )
 
 
@@ -352,7 +353,8 @@ def _change(part: Any, changes: Any, fixed: tuple[str, ...] = ("name",)) -> Any:
     unknown = sorted(set(changes) - known)
     if unknown:
         raise part.refuse(
-            f"there is no parameter {unknown[0]!r}; its parameters are: {', '.join(sorted(known))}."
+            f"there is no parameter {unknown[0]!r}; its own are: {', '.join(sorted(known))}.",
+            code="name",
         )
     return dataclasses.replace(part, **changes)
 

@@ -64,11 +64,14 @@ def _branches(system: Multibody) -> list[CarriedBody]:
     joints = [p for p in system.parts if isinstance(p, BaseJoint) and not isinstance(p, Gear)]
     for joint in joints:
         if type(joint) not in TYPES:
-            raise joint.refuse("a URDF knows no such joint; leave it out by system.without(...).")
+            raise joint.refuse(
+                "a URDF knows no such joint; leave it out by system.without(...).", code="together"
+            )
     found, loops = branches_of(bodies, joints)
     for joint in loops:
         raise joint.refuse(
-            "it closes a loop, but a URDF is a tree; leave it out by system.without(...)."
+            "it closes a loop, but a URDF is a tree; leave it out by system.without(...).",
+            code="together",
         )
     return found
 

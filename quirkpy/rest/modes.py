@@ -13,12 +13,10 @@ from collections.abc import Callable
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import unsure
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.instant import Instant
 from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.work import work_to
@@ -260,18 +258,8 @@ def is_pressed(around: Vicinity, label: str) -> bool:
 
 def gradients(around: Vicinity) -> Floats:
     """Derivatives of all joint coordinates along those of the vicinity (nc, f)."""
-    at, which = around.at, np.arange(len(around.near))
+    which = np.arange(len(around.near))
     out = np.zeros((len(which), around.freedoms))
-    for k, motion in enumerate(around.basis):
-        moving = Instant(
-            at.selection,
-            at.t,
-            at.r,
-            at.q,
-            linear_of(motion).copy(),
-            angular_of(motion).copy(),
-            at.near,
-            at.held,
-        )
-        out[:, k] = moving.coordinates(which)[:, 1]
+    for k, rows in enumerate(around.with_speeds(around.basis)):
+        out[:, k] = around.instant_of(rows).coordinates(which)[:, 1]
     return out

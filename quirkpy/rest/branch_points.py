@@ -34,6 +34,8 @@ BEND_TOLERANCE = 1e-15
 SAME_BRANCH = 1e-6
 #: A form is not zero where it exceeds this share of the curvature terms of single rows [1].
 BENT = 1e-6
+#: Nor where paths are as straight as rounding: a curvature of theirs in units of the size [1].
+STRAIGHT = 1e-10
 #: A curvature of the energy counts as zero below this share of the largest [1], and below this
 #: value [1/s2]; a damping below the latter value [1/s].
 LEVEL_FORM, NO_BEND = 1e-8, 1e-12
@@ -80,8 +82,11 @@ def forms_at(around: Vicinity) -> Floats | None:
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
     lost = parts.U[:, parts.rank :] / parts.norms[:, None]
-    tried = _gammas(around, np.random.default_rng(0).normal(size=(3, around.freedoms)))
-    least = BENT * float(abs(tried / parts.norms).max())
+    directions = np.random.default_rng(0).normal(size=(3, around.freedoms))
+    tried = _gammas(around, directions)
+    fastest = float(abs(np.einsum("kf,fni->kni", directions, around.basis)).max())
+    straight = STRAIGHT * fastest**2 / (around.size * float(parts.norms.min()))
+    least = max(BENT * float(abs(tried / parts.norms).max()), straight)
     if abs(tried @ lost).max() <= least:  # merely redundant
         return None
     return _forms(around, lost, least)

@@ -18,6 +18,7 @@ from quirkpy.maths.constants import DEPENDENT
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.bending import mass_matrix
+from quirkpy.mechanics.bent_motion import impulses
 from quirkpy.mechanics.instant import Instant
 
 
@@ -60,6 +61,16 @@ def accelerations_of_free(at: Instant, forces: Floats) -> Floats:
     """What generalised forces, one line, would do to bodies without joints, by rows (n, 6)."""
     points = points_of(at.selection.tables)
     if len(points.owners):
-        return points.vectors(equation.from_root(at, equation.over_root(at, forces)), -1)
+        return points.vectors(equation.from_root(at, equation.over_root(at, forces).T).T, -1)
     _, back = equation.mass_roots(at)
     return np.asarray(np.einsum("nij,njk,nk->ni", back, back, by_body(forces)))
+
+
+def forces_as_felt(at: Instant, states: Floats, felt: Floats) -> Floats:
+    """Accelerations of neighbours (k, n, 6) as the forces on them would accelerate the masses of
+    this instant: masses of bodies that bend change with their bending."""
+    points = points_of(at.selection.tables)
+    if not len(points.owners):
+        return felt
+    forces = points.flat(impulses(at.selection, states, felt), 1)
+    return accelerations_of_free(at, forces)

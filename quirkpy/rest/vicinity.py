@@ -66,7 +66,13 @@ from quirkpy.mechanics.rigid_motion import (
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.snapshot import state_at
-from quirkpy.rest.coordinates import LocalCoordinates, accelerations_of_free, measured, span_of
+from quirkpy.rest.coordinates import (
+    LocalCoordinates,
+    accelerations_of_free,
+    forces_as_felt,
+    measured,
+    span_of,
+)
 from quirkpy.rest.jumps import Jumps
 
 #: The largest displacement of a body by a probe [m], [rad]. Truncation of eighth order and rounding
@@ -263,7 +269,7 @@ class Vicinity:
             self._prepare(e)
             states, accelerations, energies = e.respond(self.state.t, rows)
         felt = self.whole.relative_accelerations(states, accelerations)
-        return Answers(states, felt, energies)
+        return Answers(states, forces_as_felt(self.at, states, felt), energies)
 
     def reduce(self, felt: Floats) -> Floats:
         """Accelerations of bodies a (k, n, 6) in coordinates: Z' M a (k, f)."""

@@ -6,7 +6,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.bent_motion import impulses
+from quirkpy.mechanics.bending import mass_matrix
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.vicinity import Vicinity
 
@@ -26,8 +26,8 @@ def work_to(around: Vicinity, xi: Floats) -> Floats:
     tables, mean = around.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
     step = displacement_between(rows[:-1], rows[1:])
     if around.flexible:
-        weighted = impulses(around.layout.selection, rows[:-1], step)
-        return -np.einsum("skni,skni->k", weighted, mean)
+        flat = around.points.flat
+        return -np.einsum("skv,vw,skw->k", flat(mean, -1), mass_matrix(around.at), flat(step, -1))
     pushed = np.einsum("n,skni,skni->k", tables.body_mass, linear_of(mean), linear_of(step))
     return np.asarray(
         -pushed

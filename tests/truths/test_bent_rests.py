@@ -6,7 +6,6 @@ from typing import Any
 
 import numpy as np
 import pytest
-import scipy.linalg
 from numpy import cos, cosh, sin, sinh
 from scipy.optimize import brentq
 
@@ -90,8 +89,8 @@ def test_the_certificate_of_a_cantilever_has_its_frequencies_and_names_them() ->
 
 
 def test_a_free_beam_on_a_spring_at_its_middle() -> None:
-    """On a rail at its middle, which keeps its slope: halves that move alike, with shear against
-    the spring, and halves that move against each other, clamped."""
+    """On a rail at its middle, which keeps its slope: halves that move alike, with their shear
+    against the spring."""
     stiffness, half = 40.0, 0.5 * LENGTH
     boom = a_beam(clamped="free", shapes="modes", modes=(0, 0, 16, 0))
     rail = qp.Prismatic(
@@ -111,23 +110,24 @@ def test_a_free_beam_on_a_spring_at_its_middle() -> None:
     grid = np.linspace(0.3, 6.0, 400)
     ways = zip(grid, grid[1:], strict=False)
     alike = [brentq(equation, *way) for way in ways if equation(way[0]) * equation(way[1]) < 0.0]
-    every = np.sort(np.concatenate([alike, CLAMPED_FREE]))[:3]
-    wanted = np.sqrt(EI / LINE) * (every / half) ** 2
-    np.testing.assert_allclose(frequencies(found)[:3], wanted, rtol=1e-3)
+    wanted = np.sqrt(EI / LINE) * (np.array(alike[:2]) / half) ** 2
+    nearest = [min(frequencies(found), key=lambda w: abs(w - one)) for one in wanted]
+    np.testing.assert_allclose(nearest, wanted, rtol=1e-4)
 
 
 def test_a_body_of_finite_elements_by_itself_rings_at_its_own_frequencies() -> None:
-    """Free: M w'' + K w over velocity, spin and modes, beside six motions of the whole."""
+    """Free: M w'' + D w' + K w over velocity, spin and modes, beside six motions of the whole."""
     body = Cloud("cloud", seed=4, modes=3)
     found = qp.Multibody(body).settle()
     M = np.eye(9)
     M[:3, :3], M[3:6, 3:6] = body.mass * np.eye(3), body.inertia_matrix
     M[:3, 6:], M[3:6, 6:] = body.modal.linear.T, body.modal.angular.T
     M[6:, :6] = M[:6, 6:].T
-    K = np.zeros((9, 9))
-    K[6:, 6:] = body.modal.stiffness
-    values = scipy.linalg.eigh(K, M, eigvals_only=True)[6:]
-    np.testing.assert_allclose(frequencies(found), np.sqrt(values), rtol=1e-9)
+    K, D = np.zeros((2, 9, 9))
+    K[6:, 6:], D[6:, 6:] = body.modal.stiffness, body.modal.damping
+    A = np.block([[np.zeros((9, 9)), np.eye(9)], [-np.linalg.solve(M, K), -np.linalg.solve(M, D)]])
+    values = np.sort(abs(np.linalg.eigvals(A)))[-6::2]
+    np.testing.assert_allclose(frequencies(found), values, rtol=1e-9)
     assert len(found.neutral) == 6
     assert all("cloud bends" in mode.words for mode in found.modes)
 
@@ -137,24 +137,27 @@ def test_a_beam_that_a_drive_turns_rings_as_spinning_beams_do() -> None:
     rate = 6.0 * UNIT
     boom = a_beam(modes=(0, 2, 2, 0))
     hinge = qp.Revolute("hinge", qp.GROUND.site("hinge"), boom.site("hinge", at=boom.at(0.0).at))
-    drive = qp.Prescribed("drive", hinge, qp.Schedule((0.0, 1000.0), (0.0, 1000.0 * rate)))
+    drive = qp.Prescribed("drive", hinge, qp.Ramp(rate))
     system = qp.Multibody(boom, hinge, drive)
     spin = (0.0, 0.0, rate)
     moving = {"angular_velocity": spin, "velocity": np.cross(spin, boom.position)}
-    found = system.at(system.initial.replace({"boom": moving}, t=1.0)).settle()
+    found = system.linearize(system.initial.replace({"boom": moving}), inputs=[])
     known = spinning_modes(boom, np.array(spin), boom.at(0.0).at)
-    np.testing.assert_allclose(frequencies(found), known.frequencies, rtol=1e-6)
+    np.testing.assert_allclose(np.sort(found.poles.imag)[4:], known.frequencies, rtol=1e-4)
 
 
 # --- loss of stability ----------------------------------------------------------------------------
-@pytest.mark.parametrize("clamped, critical", [("start", 0.25), ("pinned", 1.0)])
+@pytest.mark.parametrize(
+    ("clamped", "shapes", "critical"),
+    [("start", "polynomials", 0.25), ("pinned", "modes", 1.0)],
+)
 def test_a_beam_under_its_critical_load_is_stable_and_beyond_it_is_not(
-    clamped: Any, critical: float
+    clamped: Any, shapes: Any, critical: float
 ) -> None:
     """Euler's load of a cantilever and of a pinned beam, from either side."""
     load = critical * np.pi**2 * EI / LENGTH**2
     for share, verdict in ((0.999, "stable"), (1.001, "unstable")):
-        boom = a_beam(clamped=clamped, modes=(0, 0, 3, 0), shapes="modes")
+        boom = a_beam(clamped=clamped, modes=(0, 0, 6, 0), shapes=shapes)
         ground = qp.GROUND.site("root", z=(0, 1, 0), x=(1, 0, 0))
         root = boom.site("root", at=boom.at(0.0).at, z=(0, 1, 0), x=(1, 0, 0))
         held: list[qp.Part] = [qp.Fixed("root", ground, root)]
@@ -173,9 +176,7 @@ def test_a_linear_model_has_modal_states_and_the_compliance_of_the_tip() -> None
     """At rest L^3 / 3 EI from force to displacement, L^2 / 2 EI to the slope; poles damped as the
     modes are."""
     boom = a_beam(modes=(0, 0, 3, 0))
-    push = qp.Load("push", boom, force=(0.0, 0.0, 0.0), at=(LENGTH, 0.0, 0.0))
-    system = cantilever(push)
-    model = system.linearize(
+    model = cantilever(modes=(0, 0, 3, 0)).linearize(
         inputs=[boom.at(1.0), "boom.torque"], outputs=[boom.at(1.0), "boom.modes.0", "boom.tip.z"]
     )
     static = model.at_rest()
@@ -184,4 +185,4 @@ def test_a_linear_model_has_modal_states_and_the_compliance_of_the_tip() -> None
     assert static[model.outputs.index("boom.tip.z"), 2] == pytest.approx(static[row, 2], rel=1e-8)
     turned = static[row, model.inputs.index("boom.torque.y")]  # a couple half way up the beam
     assert turned == pytest.approx(-(0.5 * LENGTH) * 0.75 * LENGTH / EI, rel=1e-7)
-    assert model.bending.shape == (6, 6)
+    assert model.bending.shape == (3, 3)

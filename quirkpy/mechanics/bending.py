@@ -134,13 +134,18 @@ def mass_matrix(at: Instant) -> Floats:
     return out
 
 
+class BentTooFar(PartError):
+    """A body is bent farther than its model reaches; a class of its own, so that searches may turn
+    back there."""
+
+
 def mass_factor(at: Instant) -> Floats:
     """L with M = L L'."""
     try:
         return np.asarray(np.linalg.cholesky(mass_matrix(at)))
     except np.linalg.LinAlgError:
         names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
-        raise PartError(
+        raise BentTooFar(
             f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
             "to second order: bend less, take fewer modes, or modes that move where joints let "
             "the body turn."

@@ -302,7 +302,7 @@ class Engine:
     def _respond_with_modes(
         self, t: float, rows: Floats, projecting: bool
     ) -> tuple[Floats, Floats, Floats]:
-        """The same where bodies bend, by rows with the points of their modes."""
+        """`respond` where bodies bend, of states put on their joints or as they are."""
         points, many = points_of(self.selection.tables), len(rows)
         lines, energies = points.lines(rows), np.empty(many)
         found, further = zero_vectors(many, self.states.bodies), np.zeros((many, len(points.roots)))

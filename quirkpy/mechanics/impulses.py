@@ -69,7 +69,7 @@ def impacts(at: Instant, before: Floats) -> tuple[Impact, ...]:
 
 
 def _impacts_bent(at: Instant, before: Floats) -> tuple[Impact, ...]:
-    """The same where bodies bend: an impulse also changes the rates of modes, so what it takes is
+    """`impacts` where bodies bend: an impulse also changes the rates of modes, so what it takes is
     told by the rates of the rows of its joint."""
     after = speeds(at)
     multipliers = least_multipliers(at, mass_matrix(at) @ (after - before))

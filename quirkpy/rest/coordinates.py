@@ -20,6 +20,17 @@ from quirkpy.mechanics import equation
 from quirkpy.mechanics.bending import mass_matrix
 from quirkpy.mechanics.bent_motion import impulses
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.scales import radii_of_gyration
+from quirkpy.tables.tables import Selection
+
+
+class Answers(NamedTuple):
+    """Accelerations of states on their joints (k, nb, STATE_WIDTH), relative to the rigid motion of
+    the whole (k, nb, 6), and potential energies (k,)."""
+
+    rows: Floats
+    felt: Floats
+    energies: Floats
 
 
 class LocalCoordinates(NamedTuple):
@@ -31,7 +42,7 @@ class LocalCoordinates(NamedTuple):
     reach: Floats
 
 
-def measured(at: Instant, free: Floats, longest: tuple[float, float]) -> LocalCoordinates:
+def measure(at: Instant, free: Floats, longest: tuple[float, float]) -> LocalCoordinates:
     """The coordinates of directions M^(1/2) Z, orthonormal (f, n, 6); longest: what a step moves a
     body by at most [m], [rad]."""
     points = points_of(at.selection.tables)
@@ -55,6 +66,17 @@ def span_of(at: Instant, parts: equation.Decomposition, carried: Floats) -> Floa
         _, sigma, Vt = np.linalg.svd(weighted @ free.T)
         free = Vt[int((sigma > DEPENDENT * sigma.max(initial=0.0)).sum()) :] @ free
     return with_signs(points.vectors(free, 0))
+
+
+def units_of(selection: Selection, size: float) -> Floats:
+    """What the halves of displacements are measured in (1, 2, 1): a size [m], and a radian; where
+    bodies bend, modes by the radius of gyration of their body, as slopes are (n, 2, 1)."""
+    plain, points = np.array([[[size], [1.0]]]), points_of(selection.tables)
+    if not len(points.owners):
+        return plain
+    out = np.repeat(plain, points.rows_count, axis=0)
+    out[points.states.bodies :, 0, 0] = radii_of_gyration(selection)[points.owners]
+    return out
 
 
 def accelerations_of_free(at: Instant, forces: Floats) -> Floats:

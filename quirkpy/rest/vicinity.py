@@ -14,7 +14,7 @@ force: it contains the curvature of the constraints, whether rows are redundant 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -67,11 +67,13 @@ from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.snapshot import state_at
 from quirkpy.rest.coordinates import (
+    Answers,
     LocalCoordinates,
     accelerations_of_free,
     forces_as_felt,
-    measured,
+    measure,
     span_of,
+    units_of,
 )
 from quirkpy.rest.jumps import Jumps
 
@@ -84,15 +86,6 @@ PROBE_LENGTH, TURNED = 1e-4, 2e-3
 NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 #: Ratio of stiffnesses below which the basis is aligned with them; number of rounds.
 WIDE, GOES = 1e-8, 3
-
-
-class Answers(NamedTuple):
-    """Accelerations of states on their joints (k, nb, STATE_WIDTH), relative to the rigid motion of
-    the whole (k, nb, 6), and potential energies (k,)."""
-
-    rows: Floats
-    felt: Floats
-    energies: Floats
 
 
 class Vicinity:
@@ -166,7 +159,7 @@ class Vicinity:
         """What the coordinates are: displacements, covectors, and the steps of differences."""
         near = min(1.0, max(SHORTEST_PROBE, self.decomposition.smallest / NEAR_SINGULAR))
         longest = near * PROBE_LENGTH * self.size, near * TURNED
-        return measured(self.at, self._free, longest)
+        return measure(self.at, self._free, longest)
 
     @property
     def basis(self) -> Floats:
@@ -359,6 +352,11 @@ class Vicinity:
         return metre(self.layout.selection, self.points.bodies(self.rows))
 
     @cached_property
+    def units(self) -> Floats:
+        """What the two halves of displacements are measured in, as `units_of` has it."""
+        return units_of(self.layout.selection, self.size)
+
+    @cached_property
     def pace(self) -> float:
         """The unit of rates for these motions [1/s]."""
         return per_second(self.stiffness.values)
@@ -510,10 +508,9 @@ class Vicinity:
     def state_of(self, rows: Floats, t: float | None = None) -> State:
         """A state of the system from rows (nb, STATE_WIDTH); angles are chosen within half a turn
         of those of this state."""
-        s, time = self.state, self.state.t if t is None else t
-        every = self.entry.expand(with_ledger(self.points.bodies(rows)))
-        further, controls = self.tail_of(rows), s.controls
-        made = state_at(s, time, every, self.near, s.held, further=further, controls=controls)
+        s, every = self.state, self.entry.expand(with_ledger(self.points.bodies(rows)))
+        made = state_at(s, s.t if t is None else t, every, self.near, s.held)
+        made = made.changed(further=self.tail_of(rows), controls=s.controls)
         return made.next_to(self._angles)
 
     @cached_property
@@ -522,8 +519,8 @@ class Vicinity:
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
     def shapes(self, directions: Floats) -> Floats:
-        """Velocities of all bodies, in N and body axes, and of the points of modes, for unit rates
-        along given coordinates (k, f) (k, n, 6)."""
+        """Velocities of all bodies, and of points, for unit rates along coordinates (k, f) (k, n,
+        6)."""
         return self.shapes_of(np.einsum("kf,fni->kni", directions, self.basis))
 
     def shapes_of(self, rates: Floats) -> Floats:
@@ -535,8 +532,7 @@ class Vicinity:
 
     def along(self, shape: Floats, bending: Floats) -> Floats:
         """Coordinates (f,) of the motion with given velocities of bodies (n, 6), in N and body
-        axes, and rates of modes (m,). Directions are passed on as velocities, since coordinates
-        refer to one particular basis."""
+        axes, and rates of modes (m,), since coordinates refer to one particular basis."""
         if self.flexible:
             rates = self.points.with_modes(shape, bending / self.points.roots)
             return np.asarray(self.covectors @ rates.reshape(-1))

@@ -48,11 +48,11 @@ def words_of(shape: Floats, bending: Floats, state: State) -> str:
     state = dataclasses.replace(
         state, v=linear_of(shape.real).copy(), omega=angular_of(shape.real).copy(), step=None
     )
-    bent = []
-    if bending.size and state.selection is not None:
-        layout, further = states_of(state.selection.tables), state.further.copy()
-        layout.speeds_in(further)[:] = bending.real
-        state, bent = state.changed(further=further), bending_in(state.selection.tables, bending)
+    bent, chosen = list[str](), state.selection
+    if bending.size and chosen is not None:
+        further, bent = state.further.copy(), bending_in(chosen.tables, bending)
+        states_of(chosen.tables).speeds_in(further)[:] = bending.real
+        state = state.changed(further=further)
     speeds = dict(zip(state.bodies, in_n(shape.real, state), strict=True))
     moving = joints_in(state, speeds)
     if len(moving) == 1:

@@ -37,7 +37,7 @@ class Leaving(NamedTuple):
 
 def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
     """The departure of a run that begins near an unstable equilibrium, displaced along a mode."""
-    t, sizes = run.t, distances(rest, run.course.states, run.course.tails)
+    t, sizes = run.t, distances(rest, run.course.states, run.course.tails())
     begun, far = float(t[0]), min(DEPARTURE, DEPARTURE_SHARE * float(sizes.max()))
     bodies = tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for what in mode.moving))
     if sizes[0] >= far:

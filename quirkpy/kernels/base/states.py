@@ -295,7 +295,7 @@ class ModePoints(NamedTuple):
 
     @classmethod
     def of(cls, states: StateLayout, masses: Floats) -> ModePoints:
-        """Those of bodies with given masses [kg] (bodies,)."""
+        """The points of bodies with given masses [kg] (bodies,)."""
         counts = np.diff(states.coordinates)
         points = -(-counts // len(AXES))
         first = len(AXES) * (np.cumsum(points) - points)

@@ -519,8 +519,7 @@ class Vicinity:
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
     def shapes(self, directions: Floats) -> Floats:
-        """Velocities of all bodies, and of points, for unit rates along coordinates (k, f) (k, n,
-        6)."""
+        """Velocities of bodies and points for unit rates along coordinates (k, f) (k, n, 6)."""
         return self.shapes_of(np.einsum("kf,fni->kni", directions, self.basis))
 
     def shapes_of(self, rates: Floats) -> Floats:

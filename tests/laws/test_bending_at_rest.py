@@ -121,3 +121,14 @@ def test_where_it_settles_is_a_rest_that_newton_finds(seed: int) -> None:
     near = [e for e in system.equilibria(found.state, seeds=1) if e.verdict == "stable"]
     assert min(abs(e.state.further - found.state.further).max() for e in near) < 1e-8
     assert min(abs(e.state.r - found.state.r).max() for e in near) < 1e-8
+
+
+@pytest.mark.kernels
+def test_a_bent_beam_rests_uncompiled() -> None:
+    """Accelerations of bodies and modes of many states at once reach beyond no array."""
+    body = Cloud("cloud", seed=4, modes=2)
+    root = qp.Fixed("root", qp.GROUND, body, at=(0.1, 0.2, 0.0))
+    system = qp.Multibody(body, root, qp.Gravity((0.0, 0.0, -1.0)))
+    here = Vicinity(system.clusters, system.initial)
+    gradient = here.slopes_of(here.probes.energies[:, None])[0]
+    assert abs(gradient + here.pull).max() < 1e-8

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from typing import Any
 
 import numpy as np
@@ -108,7 +109,7 @@ def test_a_free_beam_on_a_spring_at_its_middle() -> None:
         return float(np.linalg.det(np.array(rows))) / C**2
 
     grid = np.linspace(0.3, 6.0, 400)
-    ways = zip(grid, grid[1:], strict=False)
+    ways = itertools.pairwise(grid)
     alike = [brentq(equation, *way) for way in ways if equation(way[0]) * equation(way[1]) < 0.0]
     wanted = np.sqrt(EI / LINE) * (np.array(alike[:2]) / half) ** 2
     nearest = [min(frequencies(found), key=lambda w: abs(w - one)) for one in wanted]

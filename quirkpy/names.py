@@ -96,7 +96,6 @@ from quirkpy.parts.modal_body import ModalBody
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
-from quirkpy.parts.plasticity import Plasticity
 from quirkpy.parts.primitives import (
     CoincidentPoints,
     DistanceAtMost,
@@ -216,7 +215,6 @@ __all__ = [
     "PlaceMotion",
     "Planar",
     "PlanetField",
-    "Plasticity",
     "PointGravity",
     "PointOnLine",
     "PointOnPlane",

@@ -439,7 +439,9 @@ class Hands:
         for code, said in zip(codes, self.errors, strict=True):
             if code:
                 last = said.strip().rpartition("\n")[2] or f"exit code {code}"
-                raise PartError(f"warm: a process that compiles has failed: {last}.")
+                raise PartError(
+                    f"warm: a process that compiles has failed: {last}.", code="machine"
+                )
 
     def are_at_work(self) -> bool:
         """Whether any process is still running."""
@@ -456,7 +458,8 @@ def warm(workers: int = 2, into: Path | None = None, file: Path | None = None) -
     if into is not None and not host_has_level():
         raise PartError(
             f"warm: what is put into {str(into)!r} is for x86-64-v3, which this processor is not; "
-            "leave out --into, or go where there is one."
+            "leave out --into, or go where there is one.",
+            code="machine",
         )
     begun, hands, asked = time.monotonic(), Hands(workers, file), called_from_python()
     bar = Bar(0.0, float(len(asked)), sys.stderr) if sys.stderr and sys.stderr.isatty() else None
@@ -483,11 +486,14 @@ def folder_of_code() -> str:
     """The folder of machine code on this system."""
     kernel = next(all_kernels(), None)
     if kernel is None:
-        raise PartError("warm: compilation is switched off; unset NUMBA_DISABLE_JIT.")
+        raise PartError(
+            "warm: compilation is switched off; unset NUMBA_DISABLE_JIT.", code="machine"
+        )
     if not kernel._cache.kept:
         raise PartError(
             "warm: no folder can be written to in which machine code would be kept; "
-            "NUMBA_CACHE_DIR names one."
+            "NUMBA_CACHE_DIR names one.",
+            code="machine",
         )
     path = Path(kernel._cache.cache_path)
     return str(PACKAGE if path.is_relative_to(PACKAGE) else path.parent)

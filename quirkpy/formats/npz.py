@@ -36,7 +36,7 @@ from quirkpy.motion.course import Change, ControlRecord, Counts, Course, Happeni
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.files import FilePath, readable, replacing
+from quirkpy.parts.files import FilePath, path_of, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
@@ -83,6 +83,7 @@ UNREADABLE = (
 
 def save(run: Trajectory, path: FilePath) -> None:
     """Write a run, with exactly the given file name; functions of t raise an error."""
+    check_ending(path)
     arrays: dict[str, Any] = {}
     writers = {
         Trajectory: partial(_write_run, arrays),
@@ -92,6 +93,17 @@ def save(run: Trajectory, path: FilePath) -> None:
     text = Writer(writers).document(run)
     with replacing(path, "save") as file:
         np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
+
+
+def check_ending(path: FilePath) -> None:
+    """Refuse a name that promises another format than NPZ."""
+    ending = path_of(path, "save").suffix
+    if ending.lower() not in ("", ".npz"):
+        raise PartError(
+            f"save: {os.fspath(path)!r} ends in {ending}, but a run is kept as .npz, and its table "
+            "as .csv.",
+            code="file",
+        )
 
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
@@ -112,9 +124,11 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
-        raise PartError(f"load: {name!r} cannot be read: {error}") from error
+        raise PartError(f"load: {name!r} cannot be read: {error}", code="content") from error
     if not isinstance(run, Trajectory):
-        raise PartError(f"load: {name!r} holds no run; give a file that Trajectory.save wrote.")
+        raise PartError(
+            f"load: {name!r} holds no run; give a file that Trajectory.save wrote.", code="content"
+        )
     return run
 
 
@@ -208,14 +222,18 @@ def _read_archive(name: str) -> dict[str, Any]:
         schema = int(arrays["schema"])
         json.loads(str(arrays["document"]))
     except OSError as error:
-        raise PartError(f"load: {name!r} cannot be read: {error.strerror or error}.") from error
+        raise PartError(
+            f"load: {name!r} cannot be read: {error.strerror or error}.", code="file"
+        ) from error
     except UNREADABLE as error:
         raise PartError(
-            f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote."
+            f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote.",
+            code="content",
         ) from error
     if schema != SCHEMA:
         raise PartError(
-            f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}."
+            f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}.",
+            code="content",
         )
     return arrays
 

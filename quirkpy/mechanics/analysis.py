@@ -117,7 +117,10 @@ def choose_accelerations(at: Instant, found: Floats) -> Floats:
     lightest, heaviest = (tables.body_names[int(k)] for k in (mass.argmin(), mass.argmax()))
     apart = f"{heaviest!r} is {mass.max() / mass.min():.1e} times as heavy as {lightest!r}"
     if not (np.isfinite(found).all() or np.isfinite(other).all()):
-        raise PartError(f"the acceleration is lost in rounding: {apart}; make masses more alike.")
+        raise PartError(
+            f"the acceleration is lost in rounding: {apart}; make masses more alike.",
+            code="rounding",
+        )
     off = _disagreement(at, found, other)
     if off <= SAME_ACCELERATION:
         return found

@@ -148,7 +148,8 @@ def mass_factor(at: Instant) -> Floats:
         raise BentTooFar(
             f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
             "to second order: bend less, take fewer modes, or modes that move where joints let "
-            "the body turn."
+            "the body turn.",
+            code="rounding",
         ) from None
 
 
@@ -359,7 +360,8 @@ def refuse_bending(t: Tables, who: str) -> None:
         if body.modal is not None and body.modal.count:
             raise PartError(
                 f"{who}: body {body.name!r} bends, and only rigid bodies are taken here; replace "
-                "it by a rigid Body, or simulate the motion."
+                "it by a rigid Body, or simulate the motion.",
+                code="together",
             )
 
 

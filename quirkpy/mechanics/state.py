@@ -268,7 +268,8 @@ class State(FrozenRecord):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError(
-                "this state belongs to no system; system.at(state).initial gives one that does."
+                "this state belongs to no system; system.at(state).initial gives one that does.",
+                code="together",
             )
         near = self.near
         # The state belongs to another system with the same bodies
@@ -292,7 +293,8 @@ class State(FrozenRecord):
         if self.selection is None:
             raise PartError(
                 f"{purpose}: this state belongs to no system; system.at(state).initial gives one "
-                "that does."
+                "that does.",
+                code="together",
             )
         return self.selection.tables
 
@@ -325,7 +327,8 @@ class State(FrozenRecord):
             if name not in self.bodies:
                 raise PartError(
                     f"replace: no moving body is called {name!r}; there are: "
-                    f"{', '.join(self.bodies)}."
+                    f"{', '.join(self.bodies)}.",
+                    code="name",
                 )
             if not isinstance(values, Mapping):
                 raise PartError(
@@ -467,7 +470,9 @@ def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
         known = (*FIELDS, *bending.MODE_FIELDS)
-        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.")
+        raise PartError(
+            f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.", code="name"
+        )
     try:
         return FIELDS[key], quat.to_array(
             quat.unit_quaternion(value)

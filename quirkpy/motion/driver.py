@@ -101,7 +101,8 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        self.watched = watched_in(self.entry, clusters.selection, events)
+        lengths = self.controls.lengths
+        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
@@ -303,14 +304,16 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}.",
+                code="pose",
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these "
                 "velocities; start on one "
-                "of the branches that meet here, or at rest."
+                "of the branches that meet here, or at rest.",
+                code="pose",
             )
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
@@ -402,6 +405,8 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
+            if self.controls.is_crowded():
+                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)

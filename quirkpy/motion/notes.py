@@ -8,7 +8,17 @@ import numpy as np
 
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, quantities_of, with_ledger
-from quirkpy.kernels.step.impacts import HELD, HELD_ON, JUMP, POSE, RELEASED, Rows
+from quirkpy.kernels.step.impacts import (
+    CROSSED,
+    HELD,
+    HELD_ON,
+    JUMP,
+    POSE,
+    REGAINED,
+    RELEASED,
+    YIELDED,
+    Rows,
+)
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats
@@ -24,6 +34,8 @@ SINGULAR_POSE = "singular pose"
 #: The names of the events where joints become active against the motion of a start, and where a run
 #: can no longer satisfy some of them.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
+#: What is said of ropes and strings.
+TURNS = {CROSSED: "taut", RELEASED: "slack", YIELDED: "yields", REGAINED: "elastic"}
 
 
 class Notes:
@@ -87,7 +99,7 @@ class Notes:
             word = "released" if what == RELEASED else "reached"
             return Happening(t, f"{event.name} {word}", joints=(event.joint,))
         if isinstance(event, RopeTurned):
-            return Happening(t, f"{event.name} {'slack' if what == RELEASED else 'taut'}")
+            return Happening(t, f"{event.name} {TURNS[what]}")
         return Happening(t, event.name, self.watched[which].sensors)
 
     def add_jam(self, engine: Engine, t: float, rows: Floats, stop: int) -> None:

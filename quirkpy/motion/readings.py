@@ -200,7 +200,8 @@ class BodyGroup:
         for name in names:
             if name not in bodies:
                 raise PartError(
-                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}.",
+                    code="name",
                 )
         which = np.array([index[name] for name in names or bodies], dtype=np.int64)
         return cls(portion, which)

@@ -174,7 +174,8 @@ class Equilibrium:
     def _of(self) -> System:
         if self.system is None:
             raise PartError(
-                "this equilibrium belongs to no system; settle one to get one that does."
+                "this equilibrium belongs to no system; settle one to get one that does.",
+                code="together",
             )
         return self.system
 

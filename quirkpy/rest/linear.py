@@ -147,7 +147,8 @@ class Linear:
             raise PartError(
                 f"at_rest: nothing resists the motion in which input {self.inputs[column]!r} moves "
                 f"output {self.outputs[row]!r}, so it never comes to rest; hold what drifts by a "
-                "joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+                "joint, or leave the motion of the whole out with linearize(..., rigid=False).",
+                code="answer",
             )
 
     def _decaying(self, which: str) -> Realisation:
@@ -166,7 +167,8 @@ class Linear:
             f"the {which} norm needs motions that all die out, but one has the rate "
             f"{found.values[worst].real:.3g} 1/s, known to {found.errors[worst]:.2g}; add damping, "
             "hold what drifts by "
-            "a joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+            "a joint, or leave the motion of the whole out with linearize(..., rigid=False).",
+            code="answer",
         )
 
 
@@ -190,7 +192,8 @@ def linearize(
         raise PartError(
             f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); "
             "give a state at rest, "
-            "such as system.settle().state."
+            "such as system.settle().state.",
+            code="pose",
         )
     _warn_of_jumps(around)
     f, K, D = around.freedoms, around.stiffness.values, around.damping.values
@@ -268,7 +271,8 @@ def _inputs(
             raise PartError(
                 _unknown(
                     system, "inputs", name, 'a force, "force.field", "body.force", "body.torque"'
-                )
+                ),
+                code="name",
             )
     return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
 
@@ -351,7 +355,8 @@ def _position_of(system: System, which: str, site: Site) -> Callable[[State], Fl
     if not site.body.fixed and site.body.name not in system.bodies:
         raise PartError(
             f"linearize: {which} has the site {site.name!r} of {site.body.name!r}, which is no "
-            f"body of this system; there are {', '.join(system.bodies)}."
+            f"body of this system; there are {', '.join(system.bodies)}.",
+            code="name",
         )
     return lambda s: np.asarray(s.instant().at_sites(site).position[0])
 
@@ -430,7 +435,7 @@ def _measure(
         )
     if what == "rotation":
         words = ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
-        raise PartError(_unknown(system, "outputs", output, words))
+        raise PartError(_unknown(system, "outputs", output, words), code="name")
     return _named_measure(system, output)
 
 

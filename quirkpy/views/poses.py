@@ -15,6 +15,7 @@ from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.wording import different
 from quirkpy.views import stills
 from quirkpy.views.drawing import PALE, Drawing, blank, style
 from quirkpy.views.movie import Scenes, traces
@@ -93,24 +94,26 @@ def reach_of(mode: Mode, size: float) -> float:
 
 def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:
     """Every motion with its figures and the moving bodies, neutral ones last."""
-    out = []
-    for mode in e.modes:
+    out, growing = [], {id(mode) for mode in e.unstable}
+    told = different([mode.words for mode in (*e.modes, *e.neutral)])
+    for mode, words in zip(e.modes, told, strict=False):
         s = mode.eigenvalue
-        if s.real > 0.0 and mode in e.unstable:
+        if s.real > 0.0 and id(mode) in growing:
             figures = f"grows, {s.real:.4g} 1/s"
         elif s.imag != 0.0:
             damped = f"damping {mode.damping:.3g}" if abs(mode.damping) > UNDAMPED else "undamped"
             figures = f"{mode.frequency:.4g} rad/s, {damped}"
         else:
             figures = f"decays, {abs(s.real):.4g} 1/s"
-        out.append((mode, figures, mode.words))
-    return out + [(mode, "neutral", mode.words) for mode in e.neutral]
+        out.append((mode, figures, words))
+    rest = zip(e.neutral, told[len(e.modes) :], strict=True)
+    return out + [(mode, "neutral", words) for mode, words in rest]
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
     """A picture of the motions around a state of rest; see `Equilibrium.picture`."""
     if e.system is None:
-        raise PartError("picture: this equilibrium belongs to no system.")
+        raise PartError("picture: this equilibrium belongs to no system.", code="together")
     stage, motions = Stage(e.system), motions_of(e)
     shown = motions[:MOST]
     with style("picture"):

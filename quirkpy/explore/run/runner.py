@@ -98,7 +98,8 @@ def start_record(study: Scope) -> dict[str, Any]:
     if found.verdict in ("never settles", "stopped"):
         raise PartError(
             f"Study: the start does not come to rest ({found.reason}); begin at rest, or add "
-            "damping."
+            "damping.",
+            code="pose",
         )
     return centre(study, record_of(study, found, links, None))
 

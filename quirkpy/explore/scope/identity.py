@@ -105,14 +105,17 @@ class Shapes:
             for name in group:
                 if name not in kinds:
                     raise rule.refuse(
-                        f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                        f"{name!r} is no moving body of the system; there are: "
+                        f"{', '.join(bodies)}.",
+                        code="name",
                     )
                 kinds[name] = kinds[group[0]]
         symmetric = dict(rule.symmetry)
         for name in symmetric:
             if name not in kinds:
                 raise rule.refuse(
-                    f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                    f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.",
+                    code="name",
                 )
         order = get_args(Group)[1:]
         group = allowed if rule.group == "auto" else rule.group

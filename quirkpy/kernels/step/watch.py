@@ -33,11 +33,15 @@ from quirkpy.maths.types import Floats, Ints
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
 #: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
-#: compared with.  ROPE: one = number of the element; how long it goes on doing what it does.
+#: compared with.  ROPE: one = number of the element, a = KEPT; how long it goes on doing what it
+#: does.
 REST, ENERGY, MEETING, PYTHON, STOP, MEASURE, ROPE = range(7)
 #: What happens to parts of the system, which is told when it is clear what that does.
 OWN_FUNCTIONS = STOP, ROPE
 
+# Column of Watch.numbers: one more than the field of a board with the rest length of a rope that
+# may yield, or 0.
+KEPT = 0
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state

@@ -13,6 +13,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND, latch_labels, stops_of
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
@@ -435,6 +436,15 @@ PLAIN_START: dict[str, Any] = {
     "t": 0.0, "step": None, "held": (), "merged": None, "further": NO_TAIL, "here": (),
     "controls": (),
 }  # fmt: skip
+
+
+def at_standstill(state: State) -> State:
+    """A state in which nothing moves, with all poses and amounts of modes as they are."""
+    further = state.further.copy()
+    if further.size and state.selection is not None:
+        states_of(state.selection.tables).speeds_in(further)[:] = 0.0
+    still = np.zeros_like(state.v)
+    return state.changed(v=still, omega=still.copy(), further=further)
 
 
 def angles_of(at: Instant) -> Floats:

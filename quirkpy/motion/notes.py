@@ -20,6 +20,7 @@ from quirkpy.kernels.step.impacts import (
     Rows,
 )
 from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import drives_against
 from quirkpy.mechanics.clusters import Entry
@@ -63,8 +64,8 @@ class Notes:
             self.events.append(self._happening(t, what, which, lost))
 
     def begin_with(self, event: Happening, before: Floats, after: Floats | None) -> None:
-        """Keep the impact of joints at the start: states (nb, STATE_WIDTH) before and, if known,
-        after."""
+        """Keep the impact of joints at the start: states (nb + points, STATE_WIDTH) before and, if
+        known, after."""
         self.events.insert(0, event)
         if after is not None:
             self.jumps.insert(0, Jump.between(event.t, before, after))
@@ -75,8 +76,8 @@ class Notes:
         self.jumps = [jump for jump in self.jumps if jump.t <= t]
 
     def _jump(self, t: float, rows: Rows, which: int) -> Jump:
-        moved = rows.jumps[which]
-        there = Jump.between(t, bodies_of(moved[0]), bodies_of(moved[1]))
+        moved = points_of(self.layout.selection.tables).from_lines(rows.jumps[which])
+        there = Jump.between(t, moved[0], moved[1])
         before, after = self._bodies(there.before), self._bodies(there.after)
         return Jump(t, before, after, self.labels_of(rows.struck[which]))
 

@@ -239,7 +239,10 @@ class Trajectory:
     @cached_property
     def _onward(self) -> Onward:
         settings = by_one_method(self.settings, self.events)
-        return Onward(self.system.clusters, self.start, settings, settings.keep == "all")
+        return Onward(
+            self.system.clusters, self.start, settings, settings.keep == "all",
+            self.course.departures,
+        )  # fmt: skip
 
     @cached_property
     def _rows(self) -> CourseRows:

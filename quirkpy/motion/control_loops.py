@@ -22,6 +22,7 @@ from quirkpy.parts.checks import real, show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.formulas import parameters_of
 from quirkpy.parts.part import PartError
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.tables.drives import Drive
 from quirkpy.tables.tables import Selection
 
@@ -63,7 +64,7 @@ class Loop:
         self.limit, self.noise, self.quantum = (
             dict(some) for some in (controller.limit, controller.noise, controller.quantum)
         )
-        self.kept: list[Floats] = []
+        self.t, self.kept = start.t, list[Floats]()
         self.asked = 0  # the number of the sample that Python must compute
         self._take_up(known, start.t)
         if controller.compiled:
@@ -82,7 +83,9 @@ class Loop:
 
     @property
     def remembered(self) -> Sequence[float]:
-        """The initial memory of a compiled command."""
+        """The initial memory of a compiled command; rest lengths are those that stand."""
+        if isinstance(self.controller, Plasticity):
+            return [field.value_at(self.t)[0] for field in self.fields]
         return tuple(self.memory.get("memory", self.controller.memory))
 
     def _take_up(self, known: ControlState, t: float) -> None:
@@ -262,6 +265,8 @@ class Loop:
 
     def record(self, knots: Sequence[Floats]) -> ControlRecord:
         """The samples and commands of the run so far; knots: of all its fields (n, 4)."""
+        if isinstance(self.controller, Plasticity):
+            return self._lengths(knots)
         log = np.concatenate([np.zeros((0, self.end - self.clock_column)), *self.kept])
         at = [slice(s.start - self.clock_column, s.stop - self.clock_column)
               for s in (*self.read, *self.told)]  # fmt: skip
@@ -278,6 +283,19 @@ class Loop:
             tuple(field.shaped(*some[:, 1 : 1 + field.drive.size])
                   for field, some in zip(self.fields, knots, strict=True)),
         )  # fmt: skip
+
+    def _lengths(self, knots: Sequence[Floats]) -> ControlRecord:
+        """The record of rest lengths: what they are from each time on at which any of them
+        changes."""
+        names = tuple(field.drive.name for field in self.fields)
+        times = tuple(some[:, 0].copy() for some in knots)
+        values = tuple(some[:, 1].copy() for some in knots)
+        t = np.unique(np.concatenate(times))
+        told = tuple(
+            some[(np.searchsorted(at, t, side="right") - 1).clip(0)]
+            for at, some in zip(times, values, strict=True)
+        )
+        return ControlRecord(self.controller.name, t, (), (), names, told, times, values)
 
     def state(self, knots: Sequence[Floats], log: Floats, memory: Floats) -> ControlState:
         """The controller as part of a state; its log begins with the samples whose commands have

@@ -33,7 +33,6 @@ from quirkpy.parts import (
     magnets,
     modal_body,
     pinning,
-    plasticity,
     primitives,
     schedule,
     sensor,
@@ -67,7 +66,7 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 #: that bend derive, but there are rigid ones too.
 PART_TYPES = final_classes(
     shapes, beam, modal_body, joints, couplings, forces, latch, joint_laws, actuators, bushing,
-    fields, magnets, pinning, strings, plasticity, schedule, sensor, event, switch, primitives,
+    fields, magnets, pinning, strings, schedule, sensor, event, switch, primitives,
 ) | final_classes(body)  # fmt: skip
 
 #: Largest number of characters of a document, and largest depth of nested values: some hundred

@@ -15,6 +15,7 @@ from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.strings import String
 from quirkpy.tables import Tables
 
 KINDS = (Body, Force, Sensor, BaseJoint, Controller)
@@ -29,6 +30,8 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
                 f"Multibody: {show(part)} is neither a body nor a joint, a force, a sensor or a "
                 "controller."
             )
+        if isinstance(part, String) and part.mass:
+            raise part.refuse("it has a mass, and so consists of parts; give these, *string.")
         if part.name in named:
             raise PartError(
                 f"Multibody: two parts are called {part.name!r}; give each a name of its own.",

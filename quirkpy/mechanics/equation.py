@@ -265,6 +265,14 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
     return _over_bodies(vectors, back)
 
 
+def times_root(at: Instant, vectors: Floats) -> Floats:
+    """x M^(1/2) of rows over all speeds (m, n), with M^(1/2) = L, M = L L', where bodies bend."""
+    if bending.bends(at):
+        return np.asarray(vectors @ bending.mass_factor(at))
+    root, _ = mass_roots(at)
+    return flat(np.matmul(root, by_body(vectors)[..., None])[..., 0])
+
+
 def from_root(at: Instant, weighted: Floats) -> Floats:
     """Rates of all speeds from M^(1/2) times these (n,)."""
     if bending.bends(at):
@@ -390,7 +398,7 @@ def with_forces(
     if bending.bends(at):
         rates = np.concatenate([flat(acceleration), further])
         load = bending.mass_matrix(at) @ rates - bending.forces(at)
-        found = _least_multipliers(at, load) if multipliers is None else multipliers
+        found = least_multipliers(at, load) if multipliers is None else multipliers
         return Solution(acceleration, found, by_body(load[: acceleration.size]), further)
     tables = at.selection.tables
     inertial = np.hstack([
@@ -406,10 +414,10 @@ def with_forces(
 def multipliers_of(at: Instant, wrench: Floats) -> Floats:
     """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench: force in
     N, torque in body axes (nb, 6); or impulses."""
-    return _least_multipliers(at, flat(wrench))
+    return least_multipliers(at, flat(wrench))
 
 
-def _least_multipliers(at: Instant, load: Floats) -> Floats:
+def least_multipliers(at: Instant, load: Floats) -> Floats:
     """`multipliers_of` for a load over all speeds (n,)."""
     if not len(at.rows.phi):
         return np.zeros(0)

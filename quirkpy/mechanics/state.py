@@ -13,6 +13,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND, latch_labels, stops_of
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
@@ -274,7 +275,8 @@ class State(FrozenRecord):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError(
-                "this state belongs to no system; system.at(state).initial gives one that does."
+                "this state belongs to no system; system.at(state).initial gives one that does.",
+                code="together",
             )
         near = self.near
         # The state belongs to another system with the same bodies
@@ -298,7 +300,8 @@ class State(FrozenRecord):
         if self.selection is None:
             raise PartError(
                 f"{purpose}: this state belongs to no system; system.at(state).initial gives one "
-                "that does."
+                "that does.",
+                code="together",
             )
         return self.selection.tables
 
@@ -331,7 +334,8 @@ class State(FrozenRecord):
             if name not in self.bodies:
                 raise PartError(
                     f"replace: no moving body is called {name!r}; there are: "
-                    f"{', '.join(self.bodies)}."
+                    f"{', '.join(self.bodies)}.",
+                    code="name",
                 )
             if not isinstance(values, Mapping):
                 raise PartError(
@@ -434,6 +438,15 @@ PLAIN_START: dict[str, Any] = {
 }  # fmt: skip
 
 
+def at_standstill(state: State) -> State:
+    """A state in which nothing moves, with all poses and amounts of modes as they are."""
+    further = state.further.copy()
+    if further.size and state.selection is not None:
+        states_of(state.selection.tables).speeds_in(further)[:] = 0.0
+    still = np.zeros_like(state.v)
+    return state.changed(v=still, omega=still.copy(), further=further)
+
+
 def angles_of(at: Instant) -> Floats:
     """The angles of all coordinates [rad], whole turns included; 0 for other coordinates. With
     these as references the angles of neighbouring poses are continuous; with whole turns alone they
@@ -464,7 +477,9 @@ def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
         known = (*FIELDS, *bending.MODE_FIELDS)
-        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.")
+        raise PartError(
+            f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.", code="name"
+        )
     try:
         return FIELDS[key], quat.to_array(
             quat.unit_quaternion(value)

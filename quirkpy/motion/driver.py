@@ -13,7 +13,7 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
-from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_vectors
+from quirkpy.kernels.base.states import NO_TAIL, bodies_of, ledger_of, speeds_of, zero_vectors
 from quirkpy.kernels.step import integrator, sampling, steps
 from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
 from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
@@ -26,6 +26,7 @@ from quirkpy.kernels.tree.evaluation import evaluate
 from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.formulas import check_functions
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
@@ -100,10 +101,9 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        self.watched = watched_in(self.entry, clusters.selection, events)
+        lengths = self.controls.lengths
+        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
-        if REST in self.kinds:
-            refuse_bending(clusters.selection.tables, "an event of rest")
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
         self.rested = False  # says the look
@@ -188,7 +188,8 @@ class Driver:
             np.zeros(count), np.empty((count, *self.y.shape)), np.zeros((count, angles)),
             np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
             np.zeros((count, *self.tail.shape)), notes,
-            np.zeros((jumps, 2, *self.y.shape)), np.zeros((jumps, stops), dtype=bool),
+            np.zeros((jumps, 2, *self.run_arrays.states.shape[1:])),
+            np.zeros((jumps, stops), dtype=bool),
         )  # fmt: skip
 
     def at_work(self) -> AtWork:
@@ -252,8 +253,8 @@ class Driver:
         self._keep_rows(kept)
         self._check_functions(why)
         self.check_start()
-        begun = self.rows.states[0]
-        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
+        begun, tail = self.rows.states[0], self.rows.tail[0]
+        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun, tail)
         return why
 
     def _raise_pending(self, why: int) -> None:
@@ -278,17 +279,21 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
+    def tell_of_hold(
+        self, lost: float, begun: Floats | None = None, tail: Floats = NO_TAIL
+    ) -> None:
         """Record kinetic energy [J] that projection of the given start onto its joints has removed,
-        and which joints did so, if any; driven joints may have added some. begun: the start after
-        projection, as the run begins with it."""
+        and which joints did so, if any; driven joints may have added some. begun, tail: the start
+        after projection, as the run begins with it."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
             told = Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
-            after = None if begun is None else bodies_of(self.entry.expand(begun))
-            self.notes.begin_with(told, at.state, after)
+            points = points_of(self.selection.tables)
+            bodies = None if begun is None else bodies_of(self.entry.expand(begun))
+            after = None if bodies is None else points.rows(bodies, tail)
+            self.notes.begin_with(told, points.rows(at.state, at.further), after)
 
     def check_start(self) -> None:
         """Raise an error for an inadmissible start."""
@@ -299,14 +304,16 @@ class Driver:
             raise PartError(
                 f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
                 "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}."
+                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}.",
+                code="pose",
             )
         if answer == CONTRADICTED:
             loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
             raise PartError(
                 f"simulate: this pose is singular, and no motion of the loop {loop} has these "
                 "velocities; start on one "
-                "of the branches that meet here, or at rest."
+                "of the branches that meet here, or at rest.",
+                code="pose",
             )
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
@@ -398,6 +405,8 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
+            if self.controls.is_crowded():
+                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)

@@ -182,7 +182,8 @@ def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
     if caught.moved[0] > switch.reach:
         raise switch.refuse(
             f"at t = {state.t:.9g} s taking hold would move a body by {caught.moved[0]:.3g} m or "
-            f"rad (reach {switch.reach:g}); {WAY_OUT}."
+            f"rad (reach {switch.reach:g}); {WAY_OUT}.",
+            code="pose",
         )
     lost = before - energy(caught.state.instant(held.selection))
     if abs(lost) > TAKES * before.kinetic:
@@ -228,7 +229,8 @@ def known_names(
         if name not in known:
             raise switch.refuse(
                 f"there is no {noun} {name!r}; the {noun}s here are: {', '.join(known) or 'none'}; "
-                "list what is to act later under candidates=."
+                "list what is to act later under candidates=.",
+                code="name",
             )
     return names
 
@@ -247,7 +249,8 @@ def check_reach(switch: Switch, at: Instant) -> None:
         if not worst.size <= switch.reach:
             raise switch.refuse(
                 f"at t = {at.t:.9g} s the ends of joint {joint.name!r} are {worst} apart (reach "
-                f"{switch.reach:g}); {WAY_OUT}."
+                f"{switch.reach:g}); {WAY_OUT}.",
+                code="pose",
             )
 
 

@@ -67,7 +67,7 @@ from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.doors import Chart, Drawing
+    from quirkpy.doors import Chart, Drawing, Live
 
 
 #: Measures that a run itself provides, also where it is made of several.
@@ -510,6 +510,13 @@ class Trajectory:
         """The size of the projection at each stored step: largest displacement [m or rad], change
         of velocity (k, 2). Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
+
+    def show(
+        self, *, browser: bool = True, port: int | None = None, patience: float = 60.0,
+        wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Show the page of the run in the browser; options are those of `Multibody.show`."""
+        return doors.server.show(lambda: doors.live.RunPage(self), browser, port, patience, wait)
 
     def animate(
         self, *, speed: float | None = None, forces: bool = True, browser: bool = True,

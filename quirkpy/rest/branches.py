@@ -25,7 +25,7 @@ from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.rest.branch_points import forms_at
 from quirkpy.rest.vicinity import Vicinity
 
@@ -201,7 +201,7 @@ class Meeting:
     """A pose at rest, and the branches that begin there."""
 
     def __init__(self, clusters: Clusters, state: State) -> None:
-        still = dataclasses.replace(state, v=0.0 * state.v, omega=0.0 * state.omega)
+        still = at_standstill(state)
         self.around = Vicinity(clusters, still)
         self.at: Instant = still.instant(clusters.selection)
         which = clusters.selection.coordinates
@@ -215,7 +215,10 @@ class Meeting:
         return np.asarray(self.around.shapes(w[None])[0])
 
     def _rates(self, speeds: Floats) -> Floats:
-        moving = dataclasses.replace(self.at, v=linear_of(speeds), omega=angular_of(speeds))
+        if self.around.flexible:
+            moving = self.around.instant_of(self.around.with_speeds(speeds))
+        else:
+            moving = dataclasses.replace(self.at, v=linear_of(speeds), omega=angular_of(speeds))
         return moving.coordinates(self.which)[:, 1]
 
     def find_ways(self) -> list[Beginning]:

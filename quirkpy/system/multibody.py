@@ -31,6 +31,7 @@ from quirkpy.rest import search
 from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
 from quirkpy.rest.linear import Linear, Measure, linearize
+from quirkpy.rest.posing import pose_of
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
 from quirkpy.system.checks import check_controllers, check_parts
@@ -38,7 +39,7 @@ from quirkpy.system.findings import Finding
 from quirkpy.system.judgement import judge
 
 if TYPE_CHECKING:
-    from quirkpy.doors import Drawing
+    from quirkpy.doors import Drawing, Live
 
 
 class Multibody(System):
@@ -86,6 +87,17 @@ class Multibody(System):
             [p for p in some if id(p) not in gone] for some in (self.parts, self.candidates)
         )
         return Multibody(*keep, candidates=later, start=self.start)
+
+    def pose(self, coordinates: Mapping[str, Any], state: State | None = None) -> State:
+        """The state at rest in which coordinates of joints have given values [rad], [m], whole
+        turns included: ``system.pose({"hinge": 0.5, "arm.travel": 0.1})``.
+
+        Bodies move along the joints, so loops stay closed; other coordinates change only as far as
+        they must. A joint of several coordinates is named with one of them. state: where the way
+        begins, by default the initial state. An error where other joints do not allow it."""
+        at = self.initial if state is None else state
+        self.check_state("pose", at)
+        return pose_of(self.clusters.rigid("pose"), at, coordinates)
 
     # --- motion -----------------------------------------------------------------------------------
     def simulate(
@@ -271,6 +283,23 @@ class Multibody(System):
         return doors.stills.picture(self, state, eye, forces).save_to(path)
 
     def show(
+        self, state: State | None = None, *, browser: bool = True, port: int | None = None,
+        patience: float = 60.0, wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Open a page in the browser that asks this process: a slider for each coordinate of a
+        joint, the motion from there, and where it comes to rest.
+
+        Only programs on this machine reach it. browser: False prints the address. port: None takes
+        a free one. patience [s]: how long a browser is waited for. wait: until the page is closed;
+        by default a script waits, while a prompt and a notebook, where the page stands below its
+        cell, go on; `close` of the result ends it."""
+        at = self.initial if state is None else state
+        self.check_state("show", at)
+        return doors.server.show(
+            lambda: doors.live.SystemPage(self, at), browser, port, patience, wait
+        )
+
+    def animate(
         self, state: State | None = None, *, forces: bool = True, browser: bool = True,
         port: int | None = None, patience: float = 60.0, keep_open: bool = True,
     ) -> None:  # fmt: skip

@@ -179,7 +179,7 @@ class Stage:
             for e in range(first, t.force_element[f + 1]):
                 if t.element_kind[e] in (PAIR, STRETCH):
                     sites = int(t.element_site1[e]), int(t.element_site2[e])
-                    rope = t.element_kind[first] == PAIR and t.element_numbers[first, IS_ROPE] != 0
+                    rope = t.element_kind[first] == PAIR and t.element_numbers[first, IS_ROPE] == 1
                     yield Tied(t.force_names[f], sites, bool(rope))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])

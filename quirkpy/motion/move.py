@@ -42,12 +42,14 @@ def move(
 def move_to(
     system: System, end: float, settings: Settings, stop: Sequence[Event],
     tell: Callable[[float], None] | None, before: Mapping[WatchedKey, float] | None = None,
+    look: Look | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate a system until a time [s], exactly; tell: called with the time reached, now and
-    then; before: the values of watched functions just before the start."""
+    then; before: the values of watched functions just before the start; look: as for `move`."""
     start = system.initial
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
+    driver.look = look
     if before is not None:
         begin_after(driver, stop, before)
     return drive(driver, system, settings, tell)

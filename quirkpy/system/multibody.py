@@ -30,6 +30,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
 from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.lasting import RESTS
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.search import Equilibria, Saddle
 from quirkpy.rest.settle import Rule, check_rule, settle
@@ -120,7 +121,8 @@ class Multibody(System):
         begun = self if state is None else self.at(state)
         if isinstance(switches, (list, tuple)) and not switches:
             return move(begun, duration, settings, stop, progress)
-        return simulate_switching(begun, duration, settings, stop, switches, progress)
+        flown = begun, duration, settings, stop, switches, progress
+        return simulate_switching(*flown, RESTS)
 
     def simulate_many(
         self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,

@@ -28,7 +28,7 @@ from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.doors import Colouring, Drawing
+    from quirkpy.doors import Colouring, Drawing, Live
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -193,6 +193,17 @@ class ReconfigurationGraph(Graph):
         which a change is found, by steps that double and then by halves: what changes and changes
         back within one step is not seen."""
         return margins(self, edge, FAR if reach is None else reach, resolution, within)
+
+    def show(
+        self, *, browser: bool = True, port: int | None = None, patience: float = 60.0,
+        wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Open the page of the graph in the browser, where any choice at any shape can be flown and
+        watched, also those that were not tried; these become known to the page, not to the journal.
+        Options are those of `Multibody.show`."""
+        return doors.server.show(
+            lambda: doors.live.StudyPage(self.study, self), browser, port, patience, wait
+        )
 
     def animate(self, plan: Any, **options: Any) -> None:
         """Fly a plan and play it in a window; options are those of `Trajectory.animate`."""

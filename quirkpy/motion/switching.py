@@ -19,6 +19,7 @@ from quirkpy.motion.beforehand import watched_values
 from quirkpy.motion.capture import catch
 from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
+from quirkpy.motion.departure import Leave
 from quirkpy.motion.driver import TAKES, Driver
 from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
@@ -98,10 +99,11 @@ class Rests(NamedTuple):
 
     watch: looks at a run of a system, with its settings, for a switch that waits until it has
     settled; displace: the state next to an unstable equilibrium in which a system begins, at a
-    distance [m or rad]; None if it begins in none."""
+    distance [m or rad]; None if it begins in none. leave: as for `move`."""
 
     watch: Callable[[System, Switch, Settings], Rest]
     displace: Callable[[System, float], State | None]
+    leave: Leave | None
 
 
 class Flight:
@@ -153,8 +155,8 @@ class Flight:
         if system.initial.t >= until or left == 0 or self._rested() is not None:
             return stand(system)
         settings = dataclasses.replace(self.settings, max_steps=left)
-        before = self._values_before(events)
-        return move_to(system, until, settings, events, tell, before, self.rest)
+        known = self._values_before(events), self.rest, self.rests.leave
+        return move_to(system, until, settings, events, tell, *known)
 
     def _handed_over(self, switch: Switch) -> Handover:
         """The result of a switch, with its nudge."""
@@ -230,7 +232,8 @@ def take_hold(
     if caught.moved[0] > switch.reach:
         raise switch.refuse(
             f"at t = {state.t:.9g} s taking hold would move a body by {caught.moved[0]:.3g} m or "
-            f"rad (reach {switch.reach:g}); {WAY_OUT}."
+            f"rad (reach {switch.reach:g}); {WAY_OUT}.",
+            code="pose",
         )
     lost = before - energy(caught.state.instant(held.selection))
     if abs(lost) > TAKES * before.kinetic:
@@ -276,7 +279,8 @@ def known_names(
         if name not in known:
             raise switch.refuse(
                 f"there is no {noun} {name!r}; the {noun}s here are: {', '.join(known) or 'none'}; "
-                "list what is to act later under candidates=."
+                "list what is to act later under candidates=.",
+                code="name",
             )
     return names
 
@@ -295,7 +299,8 @@ def check_reach(switch: Switch, at: Instant) -> None:
         if not worst.size <= switch.reach:
             raise switch.refuse(
                 f"at t = {at.t:.9g} s the ends of joint {joint.name!r} are {worst} apart (reach "
-                f"{switch.reach:g}); {WAY_OUT}."
+                f"{switch.reach:g}); {WAY_OUT}.",
+                code="pose",
             )
 
 

@@ -173,12 +173,14 @@ class ModalBody(Body):
                 found = {key: file[key] for key in file.files}
         except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise PartError(
-                f"ModalBody.load: {str(place)!r} cannot be read as NPZ: {sentence_of(error)}."
+                f"ModalBody.load: {str(place)!r} cannot be read as NPZ: {sentence_of(error)}.",
+                code="content",
             ) from error
         if strange := sorted(found.keys() - known):
             raise PartError(
                 f"ModalBody.load: {str(place)!r} holds {strange[0]!r}, which is no field of a "
-                f"ModalBody; leave it out, or call it otherwise."
+                f"ModalBody; leave it out, or call it otherwise.",
+                code="content",
             )
         return cls(name, **{**found, **rest})
 

@@ -11,6 +11,7 @@ from quirkpy.motion.settings import Settings
 from quirkpy.motion.switching import Rests
 from quirkpy.parts.switch import Settled, Switch
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.leaving import leave
 from quirkpy.rest.rest_detector import Watcher
 from quirkpy.rest.settle import beginning, displace_from, standing
 
@@ -51,4 +52,4 @@ def displace(system: System, nudge: float) -> State | None:
     return displace_from(*stood, nudge)[1]
 
 
-RESTS = Rests(LastingRest, displace)
+RESTS = Rests(LastingRest, displace, leave)

@@ -75,7 +75,8 @@ def pace(
     if n > most:
         raise PartError(
             f"movie: {n} frames are too many; {most} are not: give "
-            f"speed={math.ceil(faster * n / most)}."
+            f"speed={math.ceil(faster * n / most)}.",
+            code="answer",
         )
     return moments(run, n + 1), faster
 
@@ -189,7 +190,8 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
     except ImportError as error:
         raise PartError(
             "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or "
-            "write a .gif."
+            "write a .gif.",
+            code="install",
         ) from error
     size = (round(FILM_WIDTH * DPI), round(FILM_HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)

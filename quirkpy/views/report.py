@@ -53,6 +53,7 @@ SCRIPTS = (
     "panels.js",
     "study.js",
     "run.js",
+    "live.js",
     "begin.js",
 )
 #: Colour names that every browser knows.
@@ -230,14 +231,17 @@ def check(path: Any, side: Any = None) -> None:
     """Refuse, before any work is done, files that could not be written."""
     page_file = path_of(path, "report")
     if page_file.suffix not in (".html", ".htm"):
-        raise PartError(f"report: {page_file.name!r} must end in .html, for it is a page.")
+        raise PartError(
+            f"report: {page_file.name!r} must end in .html, for it is a page.", code="file"
+        )
     check_writable(page_file, "report")
     if side is not None:
         beside_it = path_of(side, "report")
         if beside_it.suffix != ".js":
             raise PartError(
                 f"report: side= is {beside_it.name!r}, but must end in .js, for it is read as a "
-                "script."
+                "script.",
+                code="file",
             )
         check_writable(beside_it, "report")
 
@@ -256,13 +260,14 @@ def save(path: Any, data: dict[str, Any], words: str) -> None:
 
 
 def page(data: dict[str, Any], words: str) -> str:
-    """The page as text."""
+    """The page as text; one that is "live" may ask the server that it comes from."""
     folder = files("quirkpy.views") / "page"
     whole = (folder / "page.html").read_text(encoding="utf-8")
     scripts = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
     pieces = {
         "TITLE": html.escape(data["title"]), "WORDS": html.escape(words), "DATA": as_script(data),
         "STYLE": (folder / "style.css").read_text(encoding="utf-8"),
+        "ASK": "'self'" if data.get("live") else "'none'",
         "SCRIPTS": f'(() => {{\n"use strict";\n{scripts}\n}})();',
     }  # fmt: skip
     return re.sub(r"\{\{([A-Z]+)\}\}", lambda found: pieces[found[1]], whole)
@@ -270,16 +275,16 @@ def page(data: dict[str, Any], words: str) -> str:
 
 def as_script(data: Any) -> str:
     """JSON that may be embedded in a page: it contains no end of a script and no comment."""
-    text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A value with None for numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

@@ -31,12 +31,17 @@ def plans_where(
     """The k cheapest routes to any node of which a condition is true."""
     goals = nodes_where(graph, condition)
     if not goals:
-        raise PartError("plan: of no node is the condition true; graph.nodes_where tells of which.")
+        raise PartError(
+            "plan: of no node is the condition true; graph.nodes_where tells of which.",
+            code="answer",
+        )
     found = list[Plan]()
     for goal in goals:
         found += reachable_plans(graph, start, goal, cost, k, ambiguous)
     if not found:
-        raise PartError(f"plan: no moves lead from {start!r} to any of {', '.join(goals)}.")
+        raise PartError(
+            f"plan: no moves lead from {start!r} to any of {', '.join(goals)}.", code="answer"
+        )
     return sorted(found, key=lambda plan: plan.cost)[:k]
 
 
@@ -75,7 +80,7 @@ def furthest(graph: Graph, start: str, cost: Any) -> Plan:
         for plan in reachable_plans(graph, start, goal, cost, 1, False)
     ]
     if not found:
-        raise PartError(f"furthest: no moves lead away from {start!r}.")
+        raise PartError(f"furthest: no moves lead away from {start!r}.", code="answer")
     return max(found, key=lambda plan: plan.cost)
 
 
@@ -97,7 +102,7 @@ def compare(graph: Graph, other: Graph) -> GraphComparison:
     if not isinstance(other, Graph):
         raise PartError(f"compare: {show(other)} is not a graph, such as study.explore() gives.")
     if graph.study.system.bodies != other.study.system.bodies:
-        raise PartError("compare: the two graphs are of different bodies.")
+        raise PartError("compare: the two graphs are of different bodies.", code="together")
     study, left, shared = graph.study, dict(other.nodes), list[tuple[str, str]]()
     for key, node in graph.nodes.items():
         for name, candidate in left.items():

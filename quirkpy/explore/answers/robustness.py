@@ -157,7 +157,8 @@ class Flights:
             raise PartError(
                 f"robustness: flown again, {self.choice} at {self.node.key} does not end at "
                 f"{target} but at another "
-                "shape; explore without reductions for an edge that is flown as it was found."
+                "shape; explore without reductions for an edge that is flown as it was found.",
+                code="answer",
             )
         return end
 
@@ -375,7 +376,8 @@ def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
     if target is None and edge.target is None:
         raise PartError(
             f"robustness: {edge!r} leads to no one node; say with target= which of them counts as "
-            "success."
+            "success.",
+            code="answer",
         )
 
 
@@ -414,7 +416,9 @@ def _place(graph: Graph, edge: Edge) -> int:
     for k, other in enumerate(graph.edges):
         if other.source == edge.source and other.selection == edge.selection:
             return k
-    raise PartError(f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.")
+    raise PartError(
+        f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.", code="name"
+    )
 
 
 def _task(graph: Graph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
@@ -456,7 +460,8 @@ def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Co
         raise PartError(
             "robustness: a worker was killed or could not start; nothing of this edge is kept (a "
             "script asks for "
-            "workers under `if __name__ == '__main__':`)."
+            "workers under `if __name__ == '__main__':`).",
+            code="machine",
         ) from error
 
 

@@ -87,7 +87,9 @@ class Node:
     def _of_graph(self) -> Scope:
         if self.study is None:
             raise PartError(
-                f"{self!r} stands alone; a node of a graph knows the study that says what holds it."
+                f"{self!r} stands alone; a node of a graph knows the study that says what holds "
+                "it.",
+                code="together",
             )
         return self.study
 
@@ -261,7 +263,7 @@ class Graph:
         """Give a node a name."""
         node = self[key]
         if any(other.name == name and other.key != node.key for other in self.nodes.values()):
-            raise PartError(f"name: another node is called {name!r} already.")
+            raise PartError(f"name: another node is called {name!r} already.", code="name")
         self.nodes[node.key] = dataclasses.replace(node, name=name)
 
     @property

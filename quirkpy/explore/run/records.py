@@ -132,8 +132,8 @@ def stop_short(error: BaseException) -> None:
             said = " ".join(f"{type(cause).__name__}: {cause}".split()).rstrip(": .")
             raise Unfinished(
                 f"a run could not be finished ({said}), which says nothing about its choice; what "
-                "is finished is "
-                "kept, and the same call goes on from there."
+                "is finished is kept, and the same call goes on from there.",
+                code="machine",
             ) from error
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 

@@ -99,7 +99,8 @@ class Scope:
         for controller in self.system.tables.controllers:
             raise controller.refuse(
                 "a study follows what falls into place by itself, and settles; leave the "
-                "controller out, and fly its plans with it afterwards."
+                "controller out, and fly its plans with it afterwards.",
+                code="together",
             )
         self._check_sensors()
         self._check_options()
@@ -122,11 +123,14 @@ class Scope:
     def _check_sensors(self) -> None:
         here = {part.name for part in self.system.parts if isinstance(part, Body)}
         if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
-            raise PartError("Study: two sensors have the same name; give each a name of its own.")
+            raise PartError(
+                "Study: two sensors have the same name; give each a name of its own.", code="name"
+            )
         for sensor in self.sensors:
             if sensor.site.body.name not in here:
                 raise sensor.refuse(
-                    f"its body {sensor.site.body.name!r} is not in the system of the study."
+                    f"its body {sensor.site.body.name!r} is not in the system of the study.",
+                    code="name",
                 )
         kinds = {sensor.kind for sensor in self.sensors}
         for pair in self.options:
@@ -422,7 +426,9 @@ class Scope:
         """The study in a text; modules: those whose own parts it may use."""
         made = doors.json.from_json(document, modules)
         if not isinstance(made, cls):
-            raise PartError(f"Study.read: the text holds a {type(made).__name__}, not a study.")
+            raise PartError(
+                f"Study.read: the text holds a {type(made).__name__}, not a study.", code="content"
+            )
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:

@@ -15,7 +15,7 @@ from quirkpy.kernels.base.arrays import (
     UPPER,
     Modes,
 )
-from quirkpy.kernels.base.states import StateLayout
+from quirkpy.kernels.base.states import ModePoints, StateLayout
 from quirkpy.kernels.tree.modes import (
     DAMPED,
     SHORTENED,
@@ -51,6 +51,22 @@ def rigid_states(bodies: int) -> StateLayout:
     """The layout of the states of a number of rigid bodies; shared, so it must not be written
     to."""
     return StateLayout.rigid(bodies)
+
+
+def points_of(t: Tables) -> ModePoints:
+    """The modes of these bodies as points."""
+    return t.once(bent_points) if t.bends else rigid_points(len(t.bodies))
+
+
+def bent_points(t: Tables) -> ModePoints:
+    """The modes of bodies of which some bend, as points."""
+    return ModePoints.of(states_of(t), t.body_mass)
+
+
+@functools.cache
+def rigid_points(bodies: int) -> ModePoints:
+    """The points of a number of rigid bodies: none."""
+    return ModePoints.of(rigid_states(bodies), np.ones(bodies))
 
 
 def modal_models(t: Tables) -> tuple[ModalModel | None, ...]:

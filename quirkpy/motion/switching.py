@@ -85,7 +85,7 @@ def simulate_switching(
         return flight.fly(tell)
 
 
-class Rest(Protocol):
+class RestWatch(Protocol):
     """What looks at a run until it has settled. state: the equilibrium, None before; that of a
     start at rest is known at once."""
 
@@ -101,7 +101,7 @@ class Rests(NamedTuple):
     settled; displace: the state next to an unstable equilibrium in which a system begins, at a
     distance [m or rad]; None if it begins in none. leave: as for `move`."""
 
-    watch: Callable[[System, Switch, Settings], Rest]
+    watch: Callable[[System, Switch, Settings], RestWatch]
     displace: Callable[[System, float], State | None]
     leave: Leave | None
 
@@ -115,7 +115,9 @@ class Flight:
     ) -> None:  # fmt: skip
         self.system, self.end, self.settings = system, end, settings
         self.stop, self.switches, self.rests = stop, switches, rests
-        self.rest: Rest | None = None  # that of the last piece, if the next switch waits for one
+        self.rest: RestWatch | None = (
+            None  # that of the last piece, if the next switch waits for one
+        )
         self.handover = Handover(system, 0.0, 0.0, ())
         self.runs: list[Trajectory] = []
         self.works: list[float] = []
@@ -342,7 +344,8 @@ def check_rest(switch: Switch, system: System) -> None:
         name = system.tables.controllers[k].name
         raise switch.refuse(
             f"it waits until everything rests for good, which controller {name!r} may end at any "
-            "sample; wait for an event, such as qp.AtRest(), or for a time."
+            "sample; wait for an event, such as qp.AtRest(), or for a time.",
+            code="together",
         )
 
 

@@ -108,7 +108,8 @@ def _nudge(craft: Multibody, switch: Switch, first: State, size: float) -> float
             return way
     raise PartError(
         f"one_run: at t = {first.t:.6g} s of its step the plan leaves an unstable rest otherwise "
-        "than along its most unstable mode, as a switch does; take a plan without such a step."
+        "than along its most unstable mode, as a switch does; take a plan without such a step.",
+        code="answer",
     )
 
 
@@ -127,7 +128,8 @@ def _craft(systems: Sequence[System]) -> Multibody:
         if known.setdefault(name, part) != part:
             raise PartError(
                 f"one_run: {name!r} is made anew on the way, as it takes hold, and so is no single "
-                "part of one system; take a plan on which it holds once."
+                "part of one system; take a plan on which it holds once.",
+                code="answer",
             )
     later = [part for part in known.values() if part not in first.parts]
     return Multibody(*first.parts, candidates=later, start=first.initial)

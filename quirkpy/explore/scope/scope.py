@@ -15,9 +15,10 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
-from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
+from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group, poses_of
 from quirkpy.explore.scope.options import Option, mating_frame
 from quirkpy.explore.scope.safety import Safety
+from quirkpy.explore.scope.turns import WholeTurns
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
@@ -389,6 +390,19 @@ class Scope:
             Multibody(*self.system.parts, *self.always, *forces) for forces in self.forces.values()
         ]
         return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
+
+    @cached_property
+    def turns(self) -> WholeTurns:
+        """The whole turns of the system's own hinges, which belong to a shape."""
+        chosen = (force for forces in self.forces.values() for force in forces)
+        return WholeTurns(self.system, (*self.always, *chosen))
+
+    def distance(self, one: State, two: State) -> float:
+        """The distance of two states as shapes [m] or [rad], as `Shapes` has it; infinite where a
+        hinge has made other whole turns, and something feels that."""
+        if not self.turns.agree(one, two):
+            return math.inf
+        return self.shapes.distance(*(poses_of(state.r, state.q) for state in (one, two)))
 
     # --- identity of the study --------------------------------------------------------------------
     @cached_property

@@ -34,7 +34,7 @@ from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.mechanics.equation import Matrices
-from quirkpy.mechanics.readings import BentState, BodyState, JointState
+from quirkpy.mechanics.readings import BentState, BodyState, JointState, SectionLoad
 from quirkpy.mechanics.sensing import SensorState
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Stop
@@ -244,6 +244,7 @@ __all__ = [
     "SameShape",
     "Schedule",
     "Screw",
+    "SectionLoad",
     "Sensor",
     "SensorState",
     "SensorsMeet",

@@ -250,6 +250,14 @@ def float_away() -> None:
     qp.Multibody(near, rope).linearize()
 
 
+def bend() -> None:
+    """A beam at rest under its weight."""
+    boom = qp.Beam("boom", start=(0.0, 0.0, 0.0), end=(1.0, 0.0, 0.0), EA=1e5, EI=1.0, GJ=1.0,
+                   mass_per_length=1.0, modes=1)  # fmt: skip
+    root = qp.Fixed("root", qp.GROUND.site("root"), boom.at(0.0))
+    qp.Multibody(boom, root, qp.Gravity((0.0, 0.0, -0.1))).linearize()
+
+
 # --- what one file calls --------------------------------------------------------------------------
 #: The long kernels with which the first process begins for a file, and any other process.
 FIRST: tuple[Any, ...] = (integrator.advance,)
@@ -291,11 +299,11 @@ def use(file: Path) -> None:
 #: The order of exercises in the first process; others begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
-    command, float_away,
+    command, float_away, bend,
 )  # fmt: skip
 OTHERS: tuple[Callable[[], None], ...] = (
     look, stiffly, own_parts, collide, against_a_stop, fly_many, command, measure, float_away,
-    explore, rest, move,
+    explore, rest, move, bend,
 )  # fmt: skip
 
 

@@ -26,12 +26,22 @@ from quirkpy.explore.model.graph import Edge, Outcome
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Arrival, Carried, Choice
 from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import recall_commands
-from quirkpy.motion.course import Change, ControlRecord, Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import (
+    Change,
+    ControlRecord,
+    Counts,
+    Course,
+    Departure,
+    Happening,
+    Jump,
+    Stop,
+)
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
@@ -55,6 +65,7 @@ RECORDS: dict[str, type[Any]] = {
     for cls in (
         Course,
         Counts,
+        Departure,
         Happening,
         Jump,
         Settings,
@@ -332,19 +343,23 @@ def _check_course(course: Course, system: System) -> None:
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
     layouts = system.clusters.layout, system.clusters.merged_layout
-    if not _is_plain(course) or course.stops not in [layout.labels for layout in layouts]:
+    if not _is_plain(course, points_of(system.tables).rows_count) or course.stops not in [
+        layout.labels for layout in layouts
+    ]:
         raise ValueError("its course is none that a run can have left")
 
 
-def _is_plain(course: Course) -> bool:
-    """Whether counts, events, stops and numbers of a course are plausible."""
+def _is_plain(course: Course, moving: int) -> bool:
+    """Whether counts, events, stops and numbers of a course are plausible; moving: how many bodies
+    and points of modes there are."""
     rows, stops = len(course.t), len(course.stops)
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
         and all(map(is_record, course.records))
         and all(map(is_control, course.controls))
-        and all(is_jump(jump, course) for jump in course.jumps)
+        and all(is_jump(jump, moving) for jump in course.jumps)
+        and all(map(is_departure, course.departures))
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
@@ -385,9 +400,20 @@ def is_happening(value: Any) -> bool:
     )
 
 
-def is_jump(value: Any, course: Course) -> bool:
-    """Whether a value is a jump of the velocities of a course."""
-    bodies = bodies_of(course.states[0]).shape
+def is_departure(value: Any) -> bool:
+    """Whether a value is a step out of a singular pose."""
+    return (
+        isinstance(value, Departure)
+        and type(value.t) is type(value.span) is float
+        and texts(value.held)
+        and are_rows(value.state)
+        and are_poses(bodies_of(value.state))
+    )
+
+
+def is_jump(value: Any, moving: int) -> bool:
+    """Whether a value is a jump of the velocities of so many bodies and points of modes."""
+    bodies = zero_rows(moving).shape
     return (
         isinstance(value, Jump)
         and type(value.t) is float

@@ -29,7 +29,7 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.users.modal import modal_models, second_moments, states_of, tilts
 from quirkpy.kernels.users.packing import pack
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.beam import Beam
 from quirkpy.parts.checks import numbers
@@ -44,8 +44,9 @@ TERMS = 24
 
 
 class Bent(NamedTuple):
-    """A body that bends at one instant: its row and its columns among the further speeds, its
-    model, amounts and rates of its modes, axes (3, 3) and angular velocity in them."""
+    """A body that bends at one instant, or at many: its row and its columns among the further
+    speeds, its model, amounts and rates of its modes (..., n), axes (..., 3, 3) and angular
+    velocity in them (..., 3)."""
 
     row: int
     columns: slice
@@ -57,10 +58,12 @@ class Bent(NamedTuple):
 
 
 class Station(NamedTuple):
-    """How a station moves: row of its body; its velocity and spin in N with those of the body (6,
-    6), and with the modes (6, n); and its acceleration while all speeds stay (6,)."""
+    """How a station moves: row of its body; its point there, undeformed (3,); its velocity and spin
+    in N with those of the body (6, 6), and with the modes (6, n); and its acceleration while all
+    speeds stay (6,)."""
 
     body: int
+    point: Floats
     with_body: Floats
     columns: slice
     with_modes: Floats
@@ -85,30 +88,33 @@ def bent_bodies(at: Instant) -> Iterator[Bent]:
 
 def skew(a: Floats) -> Floats:
     """The matrix of a x."""
-    return np.asarray(np.einsum("a,aij->ij", a, CROSS))
+    return np.asarray(np.einsum("...a,aij->...ij", a, CROSS))
 
 
 # --- one body: mass matrix and bias ---------------------------------------------------------------
 def first_moment(x: Bent) -> Floats:
     """c (3,)."""
-    drawn = np.einsum("i,kij,j->k", x.q, x.model.shortening, x.q)
+    drawn = np.einsum("...i,kij,...j->...k", x.q, x.model.shortening, x.q)
     return np.asarray(x.q @ x.model.linear - 0.5 * drawn)
 
 
 def momentum_of_modes(x: Bent) -> Floats:
     """M_vq (3, n)."""
-    return np.asarray(x.model.linear.T - x.model.shortening @ x.q)
+    drawn = np.einsum("kij,...j->...ki", x.model.shortening, x.q)
+    return np.asarray(x.model.linear.T - drawn)
 
 
 def spin_of_modes(x: Bent) -> Floats:
     """M_wq (3, n)."""
-    return np.asarray(x.model.angular.T + (x.model.gyroscopic - tilts(x.model)) @ x.q)
+    turned = x.model.gyroscopic - tilts(x.model)
+    return np.asarray(x.model.angular.T + np.einsum("cij,...j->...ci", turned, x.q))
 
 
 def moments(x: Bent, inertia: Floats) -> Floats:
     """J (3, 3)."""
-    square = np.einsum("i,abij,j->ab", x.q, second_moments(x.model), x.q)
-    return np.asarray(inertia + np.einsum("i,iab->ab", x.q, x.model.inertia_change) + square)
+    square = np.einsum("...i,abij,...j->...ab", x.q, second_moments(x.model), x.q)
+    change = np.einsum("...i,iab->...ab", x.q, x.model.inertia_change)
+    return np.asarray(inertia + change + square)
 
 
 def mass_matrix(at: Instant) -> Floats:
@@ -130,13 +136,18 @@ def mass_matrix(at: Instant) -> Floats:
     return out
 
 
-def mass_factor(at: Instant) -> Floats:
-    """L with M = L L'."""
+class BentTooFar(PartError):
+    """A body is bent farther than its model reaches; a class of its own, so that searches may turn
+    back there."""
+
+
+def mass_factor(at: Instant, more: Floats | float = 0.0) -> Floats:
+    """L with M + more = L L'."""
     try:
-        return np.asarray(np.linalg.cholesky(mass_matrix(at)))
+        return np.asarray(np.linalg.cholesky(mass_matrix(at) + more))
     except np.linalg.LinAlgError:
         names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
-        raise PartError(
+        raise BentTooFar(
             f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
             "to second order: bend less, take fewer modes, or modes that move where joints let "
             "the body turn.",
@@ -200,6 +211,22 @@ def loads_on_bodies(at: Instant, wrenches: Floats) -> Floats:
     return np.asarray(out)
 
 
+def owners(at: Instant) -> Ints:
+    """The body of each row of bodies, stations and the ground (nb + ns + 1,); nb: the ground."""
+    n, modes = len(at.r), pack(at.selection.tables).modes
+    mine = modes.what[modes.stations[:, STATION_MODES], BENT]
+    return np.concatenate([np.arange(n), mine, [n]])
+
+
+def tipping(at: Instant) -> Floats:
+    """What uniform accelerations do to bodies as they are bent, beside what they do to them as they
+    were: forces and couples in N (nb, 6)."""
+    out, g = zero_vectors(len(at.r)), gravity(at)
+    for x in bent_bodies(at):
+        angular_of(out)[x.row] = np.cross(x.axes @ first_moment(x), g)
+    return out
+
+
 def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     n, first = len(x.q), line[STATION_NUMBERS]
     point, phi, psi = np.split(numbers[first : first + 3 + 6 * n], [3, 3 + 3 * n])
@@ -217,9 +244,8 @@ def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     bias = bias - np.einsum("i,kij,j->k", x.u, eta, x.u)
     alpha = turning_rate(theta, rate) @ rate + np.cross(w, spin)
     with_modes = np.vstack([x.axes @ sliding, x.axes @ D @ psi])
-    return Station(
-        x.row, with_body, x.columns, with_modes, np.concatenate([x.axes @ bias, x.axes @ alpha])
-    )
+    turned = np.concatenate([x.axes @ bias, x.axes @ alpha])
+    return Station(x.row, point, with_body, x.columns, with_modes, turned)
 
 
 # --- all bodies -----------------------------------------------------------------------------------

@@ -19,6 +19,7 @@ from quirkpy.motion.beforehand import watched_values
 from quirkpy.motion.capture import catch
 from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
+from quirkpy.motion.departure import Leave
 from quirkpy.motion.driver import TAKES
 from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
@@ -72,14 +73,14 @@ class Handover(NamedTuple):
 
 def simulate_switching(
     system: System, duration: float, settings: Settings, stop: Sequence[Event],
-    switches: Sequence[Switch], progress: Progress,
+    switches: Sequence[Switch], progress: Progress, leave: Leave | None = None,
 ) -> SwitchedTrajectory:  # fmt: skip
-    """Simulate a system for `duration` [s], with switches on the way."""
+    """Simulate a system for `duration` [s], with switches on the way; leave: as for `move`."""
     span, begun = check_settings(duration, settings), system.initial.t
     check_end(begun, span)
     check_switches(system, switches, stop, begun, begun + span)
     with doors.progress.show_run(progress, begun, begun + span) as tell:
-        return Flight(system, begun + span, settings, tuple(stop), tuple(switches)).fly(tell)
+        return Flight(system, begun + span, settings, tuple(stop), tuple(switches), leave).fly(tell)
 
 
 class Flight:
@@ -87,9 +88,9 @@ class Flight:
 
     def __init__(
         self, system: System, end: float, settings: Settings, stop: tuple[Event, ...],
-        switches: tuple[Switch, ...],
+        switches: tuple[Switch, ...], leave: Leave | None = None,
     ) -> None:  # fmt: skip
-        self.system, self.end, self.settings = system, end, settings
+        self.system, self.end, self.settings, self.leave = system, end, settings, leave
         self.stop, self.switches = stop, switches
         self.handover = Handover(system, 0.0, 0.0, ())
         self.runs: list[Trajectory] = []
@@ -128,7 +129,8 @@ class Flight:
         if system.initial.t >= until or left == 0:
             return stand(system)
         settings = dataclasses.replace(self.settings, max_steps=left)
-        return move_to(system, until, settings, events, tell, self._values_before(events))
+        before = self._values_before(events)
+        return move_to(system, until, settings, events, tell, before, self.leave)
 
     def _values_before(self, events: Sequence[Event]) -> dict[WatchedKey, float] | None:
         """The values of watched functions at the end of the last piece; None before the first."""

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,8 +27,10 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, kinetic_of, measure_of, potential_of
 from quirkpy.mechanics.readings import JointState, body_state
+from quirkpy.mechanics.sections import Sections
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import State, names_in
@@ -236,7 +239,10 @@ class Trajectory:
     @cached_property
     def _onward(self) -> Onward:
         settings = by_one_method(self.settings, self.events)
-        return Onward(self.system.clusters, self.start, settings, settings.keep == "all")
+        return Onward(
+            self.system.clusters, self.start, settings, settings.keep == "all",
+            self.course.departures,
+        )  # fmt: skip
 
     @cached_property
     def _rows(self) -> CourseRows:
@@ -320,9 +326,11 @@ class Trajectory:
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
-            bent = modes_of(self.system.tables, self.start.bodies.index(name), self.course.tail)
+            k = self.start.bodies.index(name)
+            bent = modes_of(self.system.tables, k, self.course.tail)
+            inside = Sections.of(self.system.tables, k, self._instants)
             motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
-            return body_state(motion, bent)
+            return body_state(motion, bent, inside)
         if name in (known := {record.name: record for record in self.course.records}):
             return ControllerCourse.of(known[name])
         tables = self.system.tables
@@ -345,6 +353,10 @@ class Trajectory:
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
+
+    def _instants(self) -> Iterator[Instant]:
+        """All rows, each with the joints, forces and stops that act there."""
+        return chain.from_iterable(run._portion.holders.instants() for _, run in self.pieces)
 
     def _ipython_key_completions_(self) -> list[str]:
         """The names that `run[...]` accepts."""

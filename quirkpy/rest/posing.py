@@ -9,13 +9,14 @@ from typing import Any
 import numpy as np
 
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.clusters import Clusters
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.parts.checks import number, show
 from quirkpy.parts.part import PartError, check_argument
-from quirkpy.rest.modes import gradients
+from quirkpy.rest.modes import displace, gradients
 from quirkpy.rest.newton import size_of
-from quirkpy.rest.starts import DRIVEN, IDLE_GRADIENT, displace, values_of
+from quirkpy.rest.starts import DRIVEN, IDLE_GRADIENT, values_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE, Selection
 
@@ -60,7 +61,10 @@ def rows_of(selection: Selection, coordinates: Mapping[str, Any]) -> dict[int, f
                 f"{', '.join(names) or 'none'}.",
                 code="name",
             )
-        out[names[name]] = check_argument("pose", f"coordinate {name!r}", value, number)
+        c = names[name]
+        out[c] = check_argument("pose", f"coordinate {name!r}", value, number)
+        if selection.tables.coordinate_kind[c] == ANGLE:
+            doubt_degrees(f"pose: coordinate {name!r}", out[c])
     return out
 
 
@@ -102,8 +106,7 @@ def seek(clusters: Clusters, state: State, which: Ints, values: Floats) -> tuple
 def at_rest(clusters: Clusters, state: State) -> Vicinity:
     """The neighbourhood of a state without its velocities, in coordinates of which no force is
     asked."""
-    still = np.zeros(state.v.shape)
-    around = Vicinity(clusters, state.changed(v=still, omega=still.copy(), step=None, merged=None))
+    around = Vicinity(clusters, at_standstill(state).changed(step=None, merged=None))
     vars(around)["_free"] = around._span
     return around
 

@@ -435,6 +435,8 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     ways = np.linalg.norm(
         halves_of(displacement_between(state_rows_of(one), state_rows_of(two))), axis=2
     )
+    if a.flexible and a.points.displaced(one.state.further, two.state.further) > SAME_POSE:
+        return False
     if (ways[still[0] & still[1]] > SAME_POSE).any():  # the neutral motion moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))

@@ -16,7 +16,7 @@ from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import clearances, hold_at_latches
 from quirkpy.motion.course import Stop
@@ -187,7 +187,7 @@ def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
 def work_along(around: Vicinity, worst: Mode, size: float) -> float:
     """The work of the forces along the path to a state displaced along a mode, no body by more than
     `size` [m], [rad]: positive where they accelerate that motion."""
-    xi = around.along(np.real(worst.shape))
+    xi = around.along(np.real(worst.shape), np.real(worst.bending))
     step = size / size_of(around, xi) * xi
     pull = around.reduce(around.answers(around.states_at(step[None])).felt)[0]
     return float((pull - around.pull) @ step)
@@ -196,7 +196,7 @@ def work_along(around: Vicinity, worst: Mode, size: float) -> float:
 def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop
     blocks it."""
-    xi = around.along(np.real(worst.shape))
+    xi = around.along(np.real(worst.shape), np.real(worst.bending))
     rows = around.answers(around.states_at(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.layout.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
@@ -237,7 +237,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
     if method in get_args(StiffMethod) or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
-    still = s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    still = at_standstill(s).changed(held=())
     try:
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms

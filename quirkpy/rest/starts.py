@@ -15,7 +15,7 @@ from quirkpy.maths.constants import TINY
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.engine import Layout
-from quirkpy.rest.modes import gradients
+from quirkpy.rest.modes import displace, gradients
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
@@ -60,13 +60,17 @@ def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
     motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
     linear_of(motion)[:] = rotate(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
+    if around.flexible:
+        along = _unbent(around, along)
     return np.asarray(along / max(size_of(around, along), TINY))
 
 
-def displace(around: Vicinity, xi: Floats) -> Vicinity:
-    """The vicinity of the state at some coordinates (f,), projected onto the joints."""
-    rows = around.answers(around.states_at(xi[None])).rows[0]
-    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+def _unbent(around: Vicinity, along: Floats) -> Floats:
+    """A direction without its share that bends bodies; where nothing moves otherwise, as it was."""
+    bent = around.points.modes_in(around.basis)
+    left = along - bent @ np.linalg.lstsq(bent, along, rcond=IDLE_GRADIENT)[0]
+    none = np.linalg.norm(left) <= IDLE_GRADIENT * np.linalg.norm(along)
+    return np.asarray(along if none else left)
 
 
 # --- by joint coordinates -------------------------------------------------------------------------

@@ -42,7 +42,7 @@ from quirkpy.explore.scope.peaks import peak
 from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import Catch
 from quirkpy.motion.course import Stop
@@ -466,10 +466,7 @@ def follow(
 
 def rigid(system: Multibody) -> Equilibrium | None:
     """The certificate of a system that only has rigid motions of the whole; otherwise None."""
-    s = system.initial
-    around = Vicinity(
-        system.clusters, s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
-    )
+    around = Vicinity(system.clusters, at_standstill(system.initial).changed(held=()))
     return replace(certify(around), system=system) if stands(around) else None
 
 

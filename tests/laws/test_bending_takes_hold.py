@@ -69,7 +69,6 @@ def test_a_catch_between_booms_keeps_momenta_and_rings_the_modes(kind: str) -> N
 @pytest.mark.parametrize("kind", ["Fixed", "Spherical"])
 def test_impulses_are_the_changes_of_momentum_and_their_losses_that_of_energy(kind: str) -> None:
     run = caught(kind)
-    which = int(np.searchsorted(run.t, MEETING, side="right"))
     lost = float(run.lost[-1])
     assert lost > 0.0
     assert sum(one.lost for one in run.impacts) == pytest.approx(lost, rel=1e-9)
@@ -96,7 +95,7 @@ def cantilever(damping: float) -> qp.Multibody:
 
 
 def test_rest_counts_what_bends() -> None:
-    """A decaying mode, until its speed and its acceleration are below their bounds, over sqrt(m)."""
+    """A decaying mode, until its speed and its acceleration are below their bounds."""
     system = cantilever(0.1)
     start = system.initial.replace({"boom": {"modes": (0.01,)}})
     bounds = qp.AtRest(speed=1e-5, acceleration=1e-4)

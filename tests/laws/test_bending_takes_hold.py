@@ -88,6 +88,25 @@ def test_impulses_are_the_changes_of_momentum_and_their_losses_that_of_energy(ki
     assert abs(total).max() < 1e-9  # between the bodies alone
 
 
+def test_a_lock_holds_bent_booms_as_they_are() -> None:
+    """Bent on both sides of the lock, and a little apart: nothing moves when it takes hold."""
+    system = pair()
+    bent = {"modes": (0.02, 0.001, -0.015, 0.002)}
+    start = system.initial.replace(
+        {"one boom": bent, "two boom": {"modes": (-0.01, 0.0, 0.01, 0.0)}}
+    )
+    names = (*system.selection.joint_names, "catch")
+    tips = [system["one boom"].at(1.0), system["two boom"].at(1.0)]
+    before = start.instant().at_sites(*tips).position
+    held = system.choosing(names, []).at(start)
+    assert held.residual().gaps["catch"].size < 1e-13
+    run = held.simulate(0.2, rtol=1e-10, atol=1e-12, progress=False)
+    at = run.final.instant().at_sites(*tips)
+    apart = [float(np.linalg.norm(place[0] - place[1])) for place in (before, at.position)]
+    assert abs(apart[1] - apart[0]) < 1e-3 * apart[0]  # arms turn as bending does, to its order
+    assert abs(at.spin[0] - at.spin[1]).max() < 1e-8
+
+
 def cantilever(damping: float) -> qp.Multibody:
     boom = qp.Beam("boom", start=(0.0, 0.0, 0.0), end=(2.0, 0.0, 0.0), EA=1e4, EI=8.0, GJ=4.0,
                    mass_per_length=0.3, modes=(0, 1, 0, 0), damping=damping)  # fmt: skip

@@ -100,7 +100,7 @@ class Node:
     @cached_property
     def id(self) -> str:
         """A hash of the pose and of its links, to the bit."""
-        return node_id(self.state.r, self.state.q, self.links)
+        return node_id(self.state, self.links)
 
     def __str__(self) -> str:
         return doors.listings.of_node(self).text()
@@ -113,12 +113,11 @@ class Node:
         return f"Node({self.key}{called}, {self.id[:SHORT]}, {self.verdict})"
 
 
-def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
-    """The hash of a pose and its links."""
+def node_id(state: State, links: tuple[Link, ...]) -> str:
+    """The hash of a pose, with how bodies are bent, and its links."""
     text = json.dumps([sorted(links)]).encode()
-    return hashlib.sha256(
-        np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text
-    ).hexdigest()
+    parts = (np.ascontiguousarray(part).tobytes() for part in (state.r, state.q, state.further))
+    return hashlib.sha256(b"".join(parts) + text).hexdigest()
 
 
 class Outcome(NamedTuple):

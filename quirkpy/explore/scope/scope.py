@@ -23,8 +23,10 @@ from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import SENSOR_RIM
-from quirkpy.kernels.users.packing import sites_of
+from quirkpy.kernels.users.modal import states_of
+from quirkpy.kernels.users.packing import sites_and_modes, sites_of
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
 from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
@@ -95,7 +97,7 @@ class Scope:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
-        refuse_bending(self.system.tables, "Study")
+        self._check_bending()
         for controller in self.system.tables.controllers:
             raise controller.refuse(
                 "a study follows what falls into place by itself, and settles; leave the "
@@ -104,6 +106,14 @@ class Scope:
             )
         self._check_sensors()
         self._check_options()
+
+    def _check_bending(self) -> None:
+        """Refuse what is known for rigid bodies alone where bodies bend."""
+        rules = [rule for rule in self.safety if rule.traits.sees == "whole"]
+        for rule in rules if self.system.tables.bends else ():
+            refuse_bending(self.system.tables, type(rule).__name__)
+        if self.system.tables.bends and (self.same.interchangeable or self.same.symmetry):
+            refuse_bending(self.system.tables, "SameShape with exchanges or turns of bodies")
 
     def _check_options(self) -> None:
         """Refuse options that are given twice or not at all, and studies without potentials."""
@@ -214,9 +224,22 @@ class Scope:
             np.zeros((len(self.pairs), 2), dtype=np.int64),
         )
         known[list(met)] = True
-        y = state_rows(state.r, state.q, state.v, state.omega)
-        count = sight.in_range(frames_of(y), self._sensor_arrays, known, out)
+        if self.system.tables.bends:
+            frames, sensors = self._frames_of_sensors(state)
+        else:
+            y = state_rows(state.r, state.q, state.v, state.omega)
+            frames, sensors = frames_of(y), self._sensor_arrays
+        count = sight.in_range(frames, sensors, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
+
+    def _frames_of_sensors(self, state: State) -> tuple[Floats, sight.Sensors]:
+        """Frames of bodies and of stations, with the sensors on these, where bodies bend."""
+        tables = self.system.tables
+        sites, modes = sites_and_modes([sensor.site for sensor in self.sensors], tables)
+        rows = state_rows(state.r, state.q, state.v, state.omega)
+        lines = states_of(tables).whole_rows(rows, state.further)
+        frames = frames_of(lines, modes, len(rows))
+        return frames, self._sensor_arrays._replace(sites=sites)
 
     # --- choices ----------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:

@@ -100,7 +100,7 @@ class Node:
 
     @cached_property
     def id(self) -> str:
-        """A hash of the pose, of whole turns, of how bodies are bent and of its links, to the bit."""
+        """A hash of the pose, of turns, of how bodies are bent and of the links, to the bit."""
         return node_id(self.state, self.links)
 
     def __str__(self) -> str:

@@ -98,7 +98,7 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        lengths = self.controls.lengths
+        lengths = self.controls.lengths if self.controls.loops else {}
         self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
@@ -337,15 +337,11 @@ class Driver:
 
     def check_start(self) -> None:
         """Raise an error for an inadmissible start."""
-        e, answer = self.engine, self._answer
+        e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer != FIT:
             refuse_start(self.layout, answer, int(e.scratch.report[WHICH]))
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
-
-    @property
-    def _answer(self) -> int:
-        return int(self.counts[steps.ANSWER])
 
     def _present_state(self) -> State:
         """The state that the run has reached."""
@@ -423,7 +419,9 @@ class Driver:
             self._keep_rows(kept)
             self._check_functions(why)
             if why == integrator.JAMMED:
-                self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
+                self.notes.add_jam(
+                    e, float(self.clock[steps.T]), bodies_of(self.y), int(self.counts[steps.ANSWER])
+                )
             if why == integrator.UNHOLDABLE:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))

@@ -216,7 +216,7 @@ class Beam(Body):
         return self._mass_between(-1.0, self.tip_masses)
 
     def mass_beyond(self, share: float) -> MassPoints:
-        """The same of what lies beyond a share of the length, with the mass at its end."""
+        """Mass points of what lies beyond a share of the length, with the mass at its end."""
         return self._mass_between(2.0 * share - 1.0, (0.0, self.tip_masses[1]))
 
     def _mass_between(self, first: float, ends: tuple[float, float]) -> MassPoints:

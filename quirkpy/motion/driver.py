@@ -34,16 +34,7 @@ from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
-from quirkpy.motion.course import (
-    ENDS,
-    NO_TAILS,
-    Counts,
-    Course,
-    Departure,
-    Happening,
-    Kept,
-    Stop,
-)  # fmt: skip
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
 from quirkpy.motion.departure import BranchStart, Leave, depart, meeting_row
 from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
 from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, refuse_start

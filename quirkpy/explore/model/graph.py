@@ -100,7 +100,7 @@ class Node:
 
     @cached_property
     def id(self) -> str:
-        """A hash of the pose, of whole turns and of its links, to the bit."""
+        """A hash of the pose, of turns, of how bodies are bent and of the links, to the bit."""
         return node_id(self.state, self.links)
 
     def __str__(self) -> str:
@@ -115,10 +115,10 @@ class Node:
 
 
 def node_id(state: State, links: tuple[Link, ...]) -> str:
-    """The hash of a pose, its whole turns, if there are any, and its links."""
+    """The hash of a pose, its whole turns, if there are any, how bodies are bent, and its links."""
     turns = [turns_of(state)] if state.windings.any() else []
     text = json.dumps([sorted(links), *turns]).encode()
-    arrays = (np.ascontiguousarray(some).tobytes() for some in (state.r, state.q))
+    arrays = (np.ascontiguousarray(some).tobytes() for some in (state.r, state.q, state.further))
     return hashlib.sha256(b"".join(arrays) + text).hexdigest()
 
 

@@ -134,19 +134,20 @@ class Trajectory:
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True, trace: bool = True,
+        exaggerate: float = 1.0,
     ) -> None:  # fmt: skip
         """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the
         energy beside it.
 
         speed: relative to real time; by default 1 where the run lasts no more than 20 s, and
         otherwise such that the film lasts 20 s. eye: the direction of view; trace: the paths of all
-        mass centres."""
-        doors.movie.save(self, path, fps, speed, eye, forces, trace)
+        mass centres; exaggerate: factor by which lines of bodies are drawn more bent."""
+        doors.movie.save(self, path, fps, speed, eye, forces, trace, exaggerate)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
+    def report(self, path: str | os.PathLike[str], *, exaggerate: float = 1.0) -> None:
         """Write the run as a page for any browser, ``run.report("run.html")``, with animation and
-        curves."""
-        doors.report.save_run(path, self)
+        curves; exaggerate: factor by which lines of bodies are drawn more bent."""
+        doors.report.save_run(path, self, exaggerate)
 
     @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
@@ -214,19 +215,11 @@ class Trajectory:
         dissipated [J]."""
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
-        return (
-            state_at(
-                self.start,
-                t,
-                rows,
-                there.angles,
-                held,
-                further=there.tail,
-                controls=controls_at(self.course.records, t),
-            ),
-            float(ledger_of(rows)[INTO]),
-            float(ledger_of(rows)[OUT]),
+        controls = controls_at(self.course.records, t)
+        state = state_at(
+            self.start, t, rows, there.angles, held, further=there.tail, controls=controls
         )
+        return state, float(ledger_of(rows)[INTO]), float(ledger_of(rows)[OUT])
 
     @cached_property
     def _onward(self) -> Onward:

@@ -49,14 +49,14 @@ def draw(run: qp.Trajectory, folder: Path) -> None:
 
 def main(folder: str | None = None) -> dict[str, float]:
     """Spin the boom up with and without what stiffens it."""
-    run = spun_up().simulate(20.0, rtol=1e-8, atol=1e-10, progress=False)
+    run = spun_up().simulate(SPIN_UP, rtol=1e-8, atol=1e-10, progress=False)
     soft = spun_up(stiffening=False).simulate(SPIN_UP, progress=False)
     lag, root = -run["boom"].tip[:, 1], run["boom"].section(0.0)
-    worst, steady = int(np.argmax(lag)), run.t > SPIN_UP
+    worst = int(np.argmax(lag))
     pull = 0.5 * DENSITY * AREA * SPEED**2 * LENGTH**2
     print(
-        f"the tip lags by up to {lag[worst]:.3f} m at {run.t[worst]:.2f} s, and then swings by "
-        f"{1e3 * abs(lag[steady]).max():.2f} mm\n"
+        f"the tip lags by up to {lag[worst]:.3f} m at {run.t[worst]:.2f} s, and is "
+        f"{1e3 * abs(lag[-1]):.2f} mm off in the end\n"
         f"its root carries {abs(root.bending[:, 1]).max():.2f} N m, and in the end a tension of "
         f"{root.axial[-1]:.3f} N, that of a straight boom {pull:.3f} N\n"
         f"without foreshortening its tip is {abs(soft['boom'].tip[-1, 1]):.0f} m off after 15 s"

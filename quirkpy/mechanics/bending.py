@@ -13,6 +13,7 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
@@ -41,6 +42,8 @@ from quirkpy.tables.tables import UNIFORM, Selection, Tables
 MODE_FIELDS = {"modes": "coordinates", "mode_rates": "speeds"}
 #: Terms of the series of a rotation.
 TERMS = 24
+#: A body is bent too far where a motion of it has less than this share of its mass left [1].
+LITTLE_MASS = 0.1
 
 
 class Bent(NamedTuple):
@@ -151,6 +154,21 @@ def mass_factor(at: Instant) -> Floats:
             "the body turn.",
             code="rounding",
         ) from None
+
+
+def overbent(at: Instant) -> tuple[str, ...]:
+    """The bodies that are bent so far that some motion of theirs has lost most of its mass, which
+    the model knows to second order alone."""
+    bent = mass_matrix(at)
+    plain = mass_matrix(dataclasses.replace(at, further=np.zeros_like(at.further)))
+    first, out = speeds_count(len(at.r)), list[str]()
+    for x in bent_bodies(at):
+        mine = np.r_[6 * x.row : 6 * x.row + 6, first + x.columns.start : first + x.columns.stop]
+        back = np.linalg.inv(np.linalg.cholesky(plain[np.ix_(mine, mine)]))
+        left = np.linalg.eigvalsh(back @ bent[np.ix_(mine, mine)] @ back.T)[0]
+        if left < LITTLE_MASS:
+            out.append(at.selection.tables.bodies[x.row].name)
+    return tuple(out)
 
 
 def bias_of(x: Bent, inertia: Floats) -> tuple[Floats, Floats, Floats]:

@@ -286,8 +286,8 @@ def memory_of(array: Any) -> Any:
 
 @pytest.mark.parametrize("fast", [1.0, 10.0])
 def test_a_run_that_bends_a_body_too_far_names_it(fast: float) -> None:
-    """Hinged straight to the ground, six clamped modes leave almost no mass to the turn; `modes` may
-    be a whole number of NumPy."""
+    """Hinged straight to the ground, six clamped modes leave almost no mass to the turn; `modes`
+    may be a whole number of NumPy."""
     boom = qp.Beam("boom", start=(0, 0, 0), end=(1, 0, 0), EA=1e6, EI=1.0, GJ=1.0,
                    mass_per_length=1.0, modes=np.int64(6))  # fmt: skip
     hinge = qp.Revolute("hinge", qp.GROUND, boom, at=(0, 0, 0), axis=(0, 0, 1))

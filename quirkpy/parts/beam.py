@@ -63,6 +63,7 @@ def _loads(value: Any) -> tuple[float, float]:
 def _counts(value: Any) -> int | tuple[int, int, int, int]:
     """A number of modes, or one for each of four ways to deform."""
     given = tuple(value) if is_list(value) else (value,)
+    given = tuple(int(n) if isinstance(n, np.integer) else n for n in given)
     if len(given) not in (1, 4):
         raise ValueError(
             f"is {show(value)}, but must be one number, or four: stretching, bending along y, "

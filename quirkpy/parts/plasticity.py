@@ -35,9 +35,10 @@ class Plasticity(Controller):
 def with_plasticity(parts: Iterable[Part]) -> list[Part]:
     """Parts, with the controller of what may yield among them."""
     listed = list(parts)
-    some = {k: elastic_plastic(p) for k, p in enumerate(listed) if may_yield(p)}
-    if not some:
+    limited = [k for k, p in enumerate(listed) if getattr(p, "limit_load", None) is not None]
+    if not limited:
         return listed
+    some = {k: elastic_plastic(listed[k]) for k in limited if may_yield(listed[k])}
     for part in listed:
         if getattr(part, "name", "") == PLASTICITY:
             raise PartError(

@@ -30,7 +30,7 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
                 f"Multibody: {show(part)} is neither a body nor a joint, a force, a sensor or a "
                 "controller."
             )
-        if isinstance(part, String) and part.mass:
+        if type(part) is String and part.mass:
             raise part.refuse("it has a mass, and so consists of parts; give these, *string.")
         if part.name in named:
             raise PartError(

@@ -107,8 +107,7 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        lengths = self.controls.lengths
-        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
+        self.watched = watched_in(self.entry, clusters.selection, events, self.controls.lengths)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
@@ -425,8 +424,6 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            if self.controls.is_crowded():
-                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)
@@ -438,9 +435,9 @@ class Driver:
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def pass_end(self, why: int) -> int:
-        """The reason why a call ended; at the last of the planned times the run continues with the
-        next plan."""
-        if why != integrator.ARRIVED or self.last:
+        """Why a call ended; at the last of the planned times the run continues with a new plan."""
+        arrived = why == integrator.ARRIVED and not self.last
+        if not arrived and (why != integrator.GOING or not self.controls.is_crowded()):
             return why
         self._plan()
         return integrator.GOING

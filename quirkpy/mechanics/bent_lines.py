@@ -47,7 +47,7 @@ class BentLine(NamedTuple):
             return cls._through(body, row, np.array(places), ends, body.radius)
         if isinstance(body, ModalBody) and body.shape is None:
             nodes = _spread(np.array(body.nodes))
-            return cls._through(body, row, nodes, _joined(nodes), None)
+            return cls._through(body, row, nodes, _shortest_net(nodes), None)
         return None
 
     @classmethod
@@ -73,12 +73,12 @@ class BentLine(NamedTuple):
         """Of the pieces, of a body at r (3,) that is turned by q (4,): middles (m, 3) and
         orientations (m, 4)."""
         one, two = self.places(amounts)[self.ends].swapaxes(0, 1)
-        turns = product(np.broadcast_to(q, (len(one), 4)), _turned(two - one))
+        turns = product(np.broadcast_to(q, (len(one), 4)), _turns_to(two - one))
         return r + rotate(np.broadcast_to(q, turns.shape), 0.5 * (one + two)), turns
 
 
 def bent_lines(tables: Tables) -> tuple[BentLine, ...]:
-    """Those of all bodies that have any."""
+    """Bent lines of all bodies that have any."""
     found = (BentLine.of(body, k) for k, body in enumerate(tables.bodies) if body.modal is not None)
     return tuple(line for line in found if line is not None)
 
@@ -96,7 +96,7 @@ def poses_of(
     return r, q
 
 
-def _turned(ways: Floats) -> Floats:
+def _turns_to(ways: Floats) -> Floats:
     """The smallest rotations from the x axis to some directions (m, 3), as quaternions (m, 4)."""
     x, y, z = (ways / np.linalg.norm(ways, axis=1)[:, None]).T
     back = x < BACKWARDS - 1.0
@@ -114,7 +114,7 @@ def _spread(nodes: Floats) -> Floats:
     return nodes[chosen]
 
 
-def _joined(places: Floats) -> Ints:
+def _shortest_net(places: Floats) -> Ints:
     """The shortest net between points: the numbers of two of them for each piece (m, 2)."""
     net = minimum_spanning_tree(cdist(places, places)).tocoo()
     return np.stack([net.row, net.col], axis=1).astype(np.int64)

@@ -257,7 +257,7 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
     """x M^(-1/2) of rows over all speeds (..., n), with M^(-1/2) = L^-T, M = L L', where bodies
     bend."""
     if bending.bends(at):
-        factor = bending.mass_factor(at, stiffened(at)[0])
+        factor = bending.mass_factor(at, stiffening(at)[0])
         return np.asarray(np.linalg.solve(factor, vectors.T).T)
     _, back = mass_roots(at)
     if vectors.ndim == 1:
@@ -276,13 +276,13 @@ def times_root(at: Instant, vectors: Floats) -> Floats:
 def from_root(at: Instant, weighted: Floats) -> Floats:
     """Rates of all speeds from M^(1/2) times these (n,)."""
     if bending.bends(at):
-        factor = bending.mass_factor(at, stiffened(at)[0])
+        factor = bending.mass_factor(at, stiffening(at)[0])
         return np.asarray(np.linalg.solve(factor.T, weighted))
     _, back = mass_roots(at)
     return flat(np.einsum("nij,nj->ni", back, by_body(weighted)))
 
 
-def stiffened(at: Instant) -> tuple[Floats | float, Floats | float]:
+def stiffening(at: Instant) -> tuple[Floats | float, Floats | float]:
     """What may be added to M (n, n) and to F (n,) without any change of accelerations and
     multipliers, s J'J and s J'b with rows of length one: the mass matrix of a body that bends,
     right to second order, need be positive only along what the joints leave free."""
@@ -374,7 +374,7 @@ def solve_dense(at: Instant) -> Solution:
     n = len(at.r)
     if n == 0:
         return _nothing(at)
-    more = stiffened(at)[1] if bending.bends(at) else 0.0
+    more = stiffening(at)[1] if bending.bends(at) else 0.0
     free = over_root(at, generalised_forces(at) + more)
     if not len(at.rows.phi):
         return _of_speeds(at, from_root(at, free))

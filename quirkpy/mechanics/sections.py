@@ -15,7 +15,7 @@ from typing import NamedTuple
 import numpy as np
 from scipy.spatial.transform import Rotation
 
-from quirkpy.kernels.base.states import angular_of, linear_of
+from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending
@@ -105,7 +105,7 @@ class Sections:
     def of(
         cls, t: Tables, row: int, instants: Callable[[], Iterable[Instant]], alone: bool = False
     ) -> Sections | None:
-        """Those of a body; None where it is no beam."""
+        """Sections of a body; None where it is no beam."""
         body = t.bodies[row]
         return cls(body, row, instants, alone) if isinstance(body, Beam) else None
 
@@ -117,7 +117,7 @@ class Sections:
     def __call__(self, share: float) -> SectionLoad:
         """At each instant (k, 3), or at the only one (3,)."""
         cut = Cut.of(self.beam, share)
-        found = np.array([cut.load(x) for x in self.loaded]).reshape(-1, 2, 3)
+        found = np.array([cut.load(x) for x in self.loaded])
         return SectionLoad(*(found[0] if self.alone else found.swapaxes(0, 1)))
 
 
@@ -125,7 +125,7 @@ def loaded_beam(at: Instant, row: int) -> LoadedBeam:
     """What acts on the beam in a row, and how it accelerates."""
     solution, g = solve_dense(at), bending.gravity(at)
     (bent,) = (x for x in bending.bent_bodies(at) if x.row == row)
-    wrenches = np.concatenate([at.loads.wrench, np.zeros((1, 6))])
+    wrenches = np.concatenate([at.loads.wrench, zero_vectors(1)])
     wrenches += np.tensordot(solution.multipliers, over_frames(at, at.rows), 1)
     linear_of(wrenches)[row] -= at.selection.tables.body_mass[row] * g
     places, loads = [0.0], [wrenches[row]]

@@ -27,23 +27,14 @@ from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
-from quirkpy.mechanics.bending import refuse_bending
+from quirkpy.mechanics.bending import overbent, refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
-from quirkpy.motion.course import (
-    ENDS,
-    NO_TAILS,
-    Counts,
-    Course,
-    Departure,
-    Happening,
-    Kept,
-    Stop,
-)  # fmt: skip
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
 from quirkpy.motion.departure import BranchStart, Leave, depart, meeting_row
 from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
 from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, refuse_start
@@ -107,7 +98,8 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        self.watched = watched_in(self.entry, clusters.selection, events, self.controls.lengths)
+        lengths = self.controls.lengths if self.controls.loops else {}
+        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
@@ -345,15 +337,11 @@ class Driver:
 
     def check_start(self) -> None:
         """Raise an error for an inadmissible start."""
-        e, answer = self.engine, self._answer
+        e, answer = self.engine, int(self.counts[steps.ANSWER])
         if answer != FIT:
             refuse_start(self.layout, answer, int(e.scratch.report[WHICH]))
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
-
-    @property
-    def _answer(self) -> int:
-        return int(self.counts[steps.ANSWER])
 
     def _present_state(self) -> State:
         """The state that the run has reached."""
@@ -365,13 +353,9 @@ class Driver:
         """The present state as a row of the run."""
         held = self.engine.conditions.stops[None, :, HOLDS] != 0
         kept.add(
-            self.clock[:1],
-            self.y[None],
-            self.engine.conditions.near[None],
-            self.run_arrays.moved[None],
-            held,
-            self.tail[None],
-        )
+            self.clock[:1], self.y[None], self.engine.conditions.near[None],
+            self.run_arrays.moved[None], held, self.tail[None],
+        )  # fmt: skip
 
     def _keep_rest(self, kept: Kept) -> None:
         """Keep the rows of a call that did not return; the start, if there are none."""
@@ -429,7 +413,9 @@ class Driver:
             self._keep_rows(kept)
             self._check_functions(why)
             if why == integrator.JAMMED:
-                self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
+                self.notes.add_jam(
+                    e, float(self.clock[steps.T]), bodies_of(self.y), int(self.counts[steps.ANSWER])
+                )
             if why == integrator.UNHOLDABLE:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
@@ -495,6 +481,16 @@ class Driver:
             elif isinstance(w.event, Threshold) and w.measure is None:
                 self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
+    def _bent_too_far(
+        self, t: Floats, states: Floats, angles: Floats, tails: Floats
+    ) -> tuple[Happening, ...]:
+        """What is told of bodies that have bent farther than their models reach, where a run ends
+        because of that."""
+        k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
+        last = state_at(self.start, float(t[k]), states[k], angles[k], further=tails[k])
+        names = overbent(last.instant(self.selection))
+        return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)
+
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
@@ -509,6 +505,8 @@ class Driver:
         events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
         if stop in (Stop.NOT_FINITE, Stop.FAILED):  # what a step has told that is not kept
             events = tuple(event for event in events if event.t <= t[-1])
+        if stop in (Stop.NOT_FINITE, Stop.COLLAPSE) and tail.size:
+            events += self._bent_too_far(t, states, angles, tail)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),

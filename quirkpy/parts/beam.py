@@ -63,6 +63,7 @@ def _loads(value: Any) -> tuple[float, float]:
 def _counts(value: Any) -> int | tuple[int, int, int, int]:
     """A number of modes, or one for each of four ways to deform."""
     given = tuple(value) if is_list(value) else (value,)
+    given = tuple(int(n) if isinstance(n, np.integer) else n for n in given)
     if len(given) not in (1, 4):
         raise ValueError(
             f"is {show(value)}, but must be one number, or four: stretching, bending along y, "
@@ -216,7 +217,7 @@ class Beam(Body):
         return self._mass_between(-1.0, self.tip_masses)
 
     def mass_beyond(self, share: float) -> MassPoints:
-        """The same of what lies beyond a share of the length, with the mass at its end."""
+        """Mass points of what lies beyond a share of the length, with the mass at its end."""
         return self._mass_between(2.0 * share - 1.0, (0.0, self.tip_masses[1]))
 
     def _mass_between(self, first: float, ends: tuple[float, float]) -> MassPoints:

@@ -10,7 +10,7 @@ from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
-from quirkpy.parts.fields import GravityGradient, HillFrame, PointGravity
+from quirkpy.parts.fields import HillFrame
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.part import Part, PartError, field_values
@@ -53,10 +53,10 @@ def _check_bending(parts: tuple[Part, ...]) -> None:
     """Refuse what acts on bodies as wholes where one of these bends."""
     bent = [p for p in parts if isinstance(p, Body) and p.modal is not None and p.modal.count]
     for part in parts if bent else ():
-        if isinstance(part, (PointGravity, GravityGradient, HillFrame)):
+        if isinstance(part, HillFrame):
             raise part.refuse(
-                f"body {bent[0].name!r} bends, and this field is known for rigid bodies alone; use "
-                "Gravity, or make the body rigid.",
+                f"body {bent[0].name!r} bends, and a turning frame is known for rigid ones alone; "
+                "use GravityGradient with its orbit, or make the body rigid.",
                 code="together",
             )
         if isinstance(part, (GeneralJoint, ReactionWheel)):

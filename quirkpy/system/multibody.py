@@ -30,6 +30,7 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
 from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.lasting import RESTS
 from quirkpy.rest.leaving import Given, leave
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.posing import pose_of
@@ -136,7 +137,8 @@ class Multibody(System):
         leaves = leave if branch is None else Given(begun, branch)
         if isinstance(switches, (list, tuple)) and not switches:
             return move(begun, duration, settings, stop, progress, leave=leaves)
-        return simulate_switching(begun, duration, settings, stop, switches, progress, leaves)
+        rests = RESTS._replace(leave=leaves)
+        return simulate_switching(begun, duration, settings, stop, switches, progress, rests)
 
     def simulate_many(
         self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,

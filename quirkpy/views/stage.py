@@ -17,6 +17,8 @@ from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
 from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.checks import positive
+from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
@@ -200,6 +202,14 @@ class Stage:
             for pull in pulls
             if pull.force.any()
         )
+
+
+def factor_of(who: str, exaggerate: float) -> float:
+    """A factor of bending, checked."""
+    try:
+        return positive(exaggerate)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: exaggerate {error}.") from None
 
 
 def extent_of(shape: Shape | None) -> float:

@@ -14,7 +14,9 @@ from quirkpy.maths import quat
 from quirkpy.maths.rotations import cross
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending, equation
+from quirkpy.motion.frames import frames_of, poses_shown
 from quirkpy.motion.readings import columns_of
+from quirkpy.views import report
 from quirkpy.views.stage import Stage
 from tests.clouds import Cloud, stirred
 from tests.random_systems import seeds
@@ -352,6 +354,22 @@ def test_beams_are_drawn_as_they_bend() -> None:
     axes = run.final.instant().frames.axes[1]
     sideways = (more[-1, 1] - tip) @ axes
     assert sideways[1] == pytest.approx(2.0 * run["boom"].tip[-1, 1], rel=1e-3)
+
+
+def test_pages_show_pieces_that_follow_the_bending(tmp_path: Path) -> None:
+    """Each piece has a row of the motion of the page, and stands where it is drawn in pictures."""
+    run = boom_with_payload().simulate(1.0, progress=False)
+    tolerances = report.tolerances_of(run.system.parts)
+    data = report.run_page(run, frames_of(run.pieces, *tolerances, 1.0))
+    pieces = [body for body in data["bodies"] if body["row"] is not None and body["row"] >= 3]
+    assert [body["row"] for body in pieces] == list(range(3, 19))
+    assert [body["name"] for body in pieces].count("boom") == 1
+    assert [body["name"] for body in data["bodies"][:3]] == ["hub", "", "payload"]
+    shown = poses_shown(run.system.tables, [run.final], 1.0)[0][0, 3:]
+    assert np.array_equal(shown, drawn_line(Stage(run.system), run.final, "boom").mean(axis=1))
+    run.report(tmp_path / "run.html", exaggerate=5.0)
+    with pytest.raises(qp.PartError, match=r"report: exaggerate .* positive"):
+        run.report(tmp_path / "run.html", exaggerate=-1.0)
 
 
 def test_nodes_of_a_body_are_joined_by_the_shortest_lines() -> None:

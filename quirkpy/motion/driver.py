@@ -353,13 +353,9 @@ class Driver:
         """The present state as a row of the run."""
         held = self.engine.conditions.stops[None, :, HOLDS] != 0
         kept.add(
-            self.clock[:1],
-            self.y[None],
-            self.engine.conditions.near[None],
-            self.run_arrays.moved[None],
-            held,
-            self.tail[None],
-        )
+            self.clock[:1], self.y[None], self.engine.conditions.near[None],
+            self.run_arrays.moved[None], held, self.tail[None],
+        )  # fmt: skip
 
     def _keep_rest(self, kept: Kept) -> None:
         """Keep the rows of a call that did not return; the start, if there are none."""
@@ -412,8 +408,6 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
-            if self.controls.is_crowded():
-                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)
@@ -427,9 +421,9 @@ class Driver:
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
 
     def pass_end(self, why: int) -> int:
-        """The reason why a call ended; at the last of the planned times the run continues with the
-        next plan."""
-        if why != integrator.ARRIVED or self.last:
+        """Why a call ended; at the last of the planned times the run continues with a new plan."""
+        arrived = why == integrator.ARRIVED and not self.last
+        if not arrived and (why != integrator.GOING or not self.controls.is_crowded()):
             return why
         self._plan()
         return integrator.GOING

@@ -12,6 +12,7 @@ from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import Spring
 from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.schedule import Schedule
 from quirkpy.parts.strings import String
 
 #: The name of the controller in runs and states.
@@ -53,8 +54,12 @@ def with_plasticity(parts: Iterable[Part]) -> list[Part]:
 
 
 def may_yield(part: Any) -> bool:
-    """Whether a part has a load at which it yields."""
-    return isinstance(part, (String, Spring)) and part.limit_load is not None
+    """Whether a part has a load at which it yields, and no record of its rest lengths: a schedule
+    of steps, as strings of recorded runs have."""
+    if not isinstance(part, (String, Spring)) or part.limit_load is None:
+        return False
+    rest = part.rest_length
+    return not (isinstance(rest, Schedule) and rest.interpolation == "hold")
 
 
 def elastic_plastic(part: Any) -> Force:

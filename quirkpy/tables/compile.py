@@ -127,14 +127,8 @@ class _Builder:
         self, bodies: Sequence[Body], fixed: Sequence[Body], joints: Sequence[BaseJoint],
         forces: Sequence[Force], sensors: Sequence[Sensor], controllers: Sequence[Controller],
     ) -> None:  # fmt: skip
-        self.bodies, self.fixed, self.joints, self.forces, self.sensors = (
-            bodies,
-            fixed,
-            joints,
-            forces,
-            sensors,
-        )
-        self.controllers = controllers
+        self.bodies, self.fixed, self.joints = bodies, fixed, joints
+        self.forces, self.sensors, self.controllers = forces, sensors, controllers
         self.driven, self.drives = drive_forces(controllers, forces, joints)
         self.body_row = {b.name: k for k, b in enumerate(bodies)}
         self.joint_row = {joint.name: k for k, joint in enumerate(joints)}

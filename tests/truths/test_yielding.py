@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -184,6 +185,32 @@ def test_a_start_beyond_the_limit_gives_way_at_once() -> None:
 def test_a_system_that_yields_is_written_and_read() -> None:
     again = qp.from_json(qp.to_json(falling()))
     assert again.simulate(0.9).final == falling().simulate(0.9).final
+
+
+def test_a_run_remembers_more_lengths_than_one_call_has_room_for() -> None:
+    """Each end of yielding is told, in its turn, and each lost its load times its way."""
+    system, numbers = driven(0)
+    still = [part for part in system.parts if part.name != "bar"]
+    ball = system["ball"]
+    bar = qp.Spring("bar", qp.GROUND, ball, stiffness=numbers["k"], limit_load=numbers["limit"])
+    run = qp.Multibody(*still, bar).simulate(900.0)
+    ends = [event.t for event in run.events if event.name == "bar elastic"]
+    assert len(ends) > 700
+    told = run["plasticity"]
+    rest = told.command["bar.rest_length"]
+    np.testing.assert_array_equal(np.isin(ends, told.t), True)
+    lost = numbers["limit"] * abs(np.diff(rest)).sum()
+    until = run.t == ends[-1]
+    assert run.dissipated[until] == pytest.approx(lost, rel=1e-6)
+
+
+def test_a_saved_run_knows_its_loads(tmp_path: Path) -> None:
+    run = falling().simulate(0.9, **TIGHT)
+    run.save(tmp_path / "run.npz")
+    again = qp.Trajectory.load(tmp_path / "run.npz")
+    np.testing.assert_array_equal(again["s"].tension, run["s"].tension)
+    np.testing.assert_array_equal(again.energy, run.energy)
+    assert again.at(0.4)["ball"].position[2] == run.at(0.4)["ball"].position[2]
 
 
 def test_a_compressible_bar_yields_under_tension_and_compression() -> None:

@@ -97,12 +97,18 @@ def off_printed(material: dict[str, float], seconds: float = 2.0) -> float:
     return float(abs(tips(1.0 / 3.0) - tips(1.0 / 4.0)).max())
 
 
-def doublet(made: qp.Tensegrity, still: qp.State) -> tuple[float, float]:
-    """The largest and the square norm of the answer to a doublet over that of the force."""
+def struck(made: qp.Tensegrity, still: qp.State, seconds: float) -> qp.Trajectory:
+    """A run from rest under a doublet at node 2."""
     node = made.nodes[2]
     force = qp.Schedule((0.0, PULSE, 2.0 * PULSE), ((PUSH, 0, 0), (-PUSH, 0, 0), (0, 0, 0)))
     load = qp.Load("doublet", node.body, force=force, at=tuple(made.places()[2]))
-    run = made.system.with_(load).simulate(SEEN, state=still.replace(t=0.0), rtol=1e-9, atol=1e-11)
+    start = still.replace(t=0.0)
+    return made.system.with_(load).simulate(seconds, state=start, rtol=1e-9, atol=1e-11)
+
+
+def doublet(made: qp.Tensegrity, still: qp.State) -> tuple[float, float]:
+    """The largest and the square norm of the answer to a doublet over that of the force."""
+    run = struck(made, still, SEEN)
     times = np.linspace(0.0, SEEN, 20_001)
     y = np.array([made.places(run.at(t))[2:] for t in times]) - made.places(still)[2:]
     lengths = np.linalg.norm(y.reshape(len(times), -1), axis=1)

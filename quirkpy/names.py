@@ -113,7 +113,7 @@ from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunct
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.parts.strings import String
-from quirkpy.parts.switch import Switch
+from quirkpy.parts.switch import Settled, Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
@@ -250,6 +250,7 @@ __all__ = [
     "SensorsMeet",
     "Servo",
     "SettleRule",
+    "Settled",
     "Shape",
     "Sine",
     "Site",

@@ -71,6 +71,8 @@ def explore(
     check_workers("explore", workers)
     _check_budget(budget)
     which = select_reductions(reductions)
+    if study.system.tables.bends:  # locked bodies are not rigid, and modes are not exchanged
+        which = frozenset()
     try:
         with ExitStack() as stack:
             stack.enter_context(interrupts.remember())

@@ -35,6 +35,7 @@ from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import State, names_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion import sampling
 from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
@@ -51,15 +52,6 @@ from quirkpy.motion.readings import (
     table_of,
 )  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
-from quirkpy.motion.sampling import (
-    Inner,
-    among,
-    check_step,
-    evenly,
-    regular_times,
-    rows_at,
-    sample,
-)
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.stiff import by_one_method
@@ -232,7 +224,10 @@ class Trajectory:
     @cached_property
     def _onward(self) -> Onward:
         settings = by_one_method(self.settings, self.events)
-        return Onward(self.system.clusters, self.start, settings, settings.keep == "all")
+        return Onward(
+            self.system.clusters, self.start, settings, settings.keep == "all",
+            self.course.departures,
+        )  # fmt: skip
 
     @cached_property
     def _rows(self) -> CourseRows:
@@ -299,14 +294,14 @@ class Trajectory:
     def sampled(self, step: float) -> Trajectory:
         """This run with states at least every `step` [s]: the stored ones, and between them those
         of `at`, with the ledger of energy. `drift` between stored states is zero."""
-        return self._with(evenly(check_step("sampled", step, self.t)))
+        return self._with(sampling.evenly(sampling.check_step("sampled", step, self.t)))
 
     def with_rows_at(self, times: Floats) -> Trajectory:
         """This run with states at some times [s], in order, besides the stored ones."""
-        return self._with(among(times))
+        return self._with(sampling.among(times))
 
-    def _with(self, inner: Inner) -> Trajectory:
-        course = sample(self.course, self._rows, self._onward, inner)
+    def _with(self, inner: sampling.Inner) -> Trajectory:
+        course = sampling.sample(self.course, self._rows, self._onward, inner)
         return Trajectory(self.system, self.start, self.settings, course)
 
     # --- bodies and joints ------------------------------------------------------------------------
@@ -406,10 +401,10 @@ class Trajectory:
         """The values of a function of names, at the stored times, or at regular ones."""
         if step is None:
             return tell(self, names)
-        step = check_step("table", step, self.t)
-        times = regular_times(self.t, step)
+        step = sampling.check_step("table", step, self.t)
+        times = sampling.regular_times(self.t, step)
         run = self.with_rows_at(times)
-        k = rows_at(run.t, times, step)
+        k = sampling.rows_at(run.t, times, step)
         return {name: values[k] for name, values in tell(run, names).items()} | {"t": times}
 
     def group(self, *names: str) -> BodyGroup:

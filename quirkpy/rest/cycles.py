@@ -133,7 +133,7 @@ class Ranges:
         states = bodies_of(rows.states)
         mass, at = driver.engine.selection.tables.body_mass, positions_of(states).copy()
         for g in np.unique(self.whole.islands[self.whole.drifts]):
-            mine = self.whole.islands == g
+            mine = self.whole.islands[: len(mass)] == g
             at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[
                 :, None
             ]

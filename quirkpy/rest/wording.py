@@ -63,7 +63,7 @@ def words_of(shape: Floats, bending: Floats, state: State) -> str:
 
 def bending_in(tables: Tables, bending: Floats) -> list[str]:
     """Which bodies bend, and in which of their modes."""
-    layout, out = states_of(tables), []
+    layout, found = states_of(tables), dict[str, list[str]]()
     roots = points_of(tables).roots
     for k, name in enumerate(tables.body_names):
         mine = slice(*layout.coordinates[k : k + 2].tolist())
@@ -71,8 +71,11 @@ def bending_in(tables: Tables, bending: Floats) -> list[str]:
         if np.linalg.norm(sizes) > SMALL_SHARE:
             which = np.flatnonzero(sizes > SMALL_SHARE * sizes.max()).tolist()
             modes = f"mode{'s' if len(which) > 1 else ''} {in_words(map(str, which))}"
-            out.append(f"{name} bends in {modes}")
-    return out
+            found.setdefault(modes, []).append(name)
+    return [
+        f"{in_words(names)} bend{'' if len(names) > 1 else 's'} in {modes}"
+        for modes, names in found.items()
+    ]
 
 
 def different(words: Sequence[str]) -> list[str]:

@@ -49,7 +49,7 @@ def sail(quick: bool) -> Example:
     """The slew of the sail, watched by the bending of the tip of its boom to the north [m]."""
     end = solar_sail.SLEW / (10.0 if quick else 1.0)
     system = solar_sail.slewed(solar_sail.in_one())
-    body, times = system["sail"], np.linspace(0.0, end, 61)
+    body, times = system["sail"], np.linspace(0.0, end, 241)
     tip = body.modes_at((0.0, 0.5 + solar_sail.LENGTH, 0.0))
     load = system["slew"].torque.values[0]
     chain = chain_of([body], [tip], [np.zeros(3)], [], torque=load)

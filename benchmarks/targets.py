@@ -82,6 +82,19 @@ def _motions() -> list[Target]:
     return out
 
 
+def _flexible() -> list[Target]:
+    out = []
+    for name, ratio in (("four bodies", 2.0), ("sail", 5.0)):
+        words = f"{name} that bend, faster than a dense mass matrix by"
+        out.append(Target(words, f"{name}: Kane / quirkpy", ">=", ratio))
+        words = f"{name} that bend, times less than the paper's time"
+        out.append(Target(words, f"{name}: the paper's time / quirkpy", ">=", 20.0))
+    out.append(Target("bodies that bend, exponent of growth", "flexible: exponent", "<=", 1.05))
+    words = "panels that bend, to 1e-6 m, faster than Exudyn by"
+    out.append(Target(words, "panels: Exudyn / quirkpy", ">=", 5.0))
+    return out
+
+
 TARGETS = [
     *_evaluations(),
     *_motions(),
@@ -126,6 +139,7 @@ TARGETS = [
         "<=",
         1.3,
     ),
+    *_flexible(),
     Target(
         "two cubes, settled and certified, against their simulation", "settle / simulate", "<=", 2.5
     ),

@@ -469,11 +469,11 @@ def _check_system(made: Multibody, before: Sequence[Finding]) -> Answer:
 
 
 def _check_study(study: Study) -> Answer:
-    from quirkpy.explore.model.graph import Node, rest_at
+    from quirkpy.explore.model.graph import Node, shape_of
     from quirkpy.rest.reason import told
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
+    start = Node(0, shape_of(study, s), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices, findings = study.system.bodies, study.count(start), study.check()

@@ -15,6 +15,7 @@ from quirkpy.explore.answers import asking, exports, routes
 from quirkpy.explore.answers import plan as answers
 from quirkpy.explore.answers.asking import GraphComparison
 from quirkpy.explore.answers.motions import frames_of_edges, in_order
+from quirkpy.explore.answers.one_run import OneRun, one_run
 from quirkpy.explore.answers.plan import FlightTable, Plan
 from quirkpy.explore.answers.replay import Replay, replay
 from quirkpy.explore.answers.robustness import FAR, Margin, margins, sample_edge
@@ -147,6 +148,12 @@ class ReconfigurationGraph(Graph):
         """Fly a plan in one run: every step begins in the final state of the step before; see
         `Replay`."""
         return replay(self, plan)
+
+    def one_run(self, plan: Any) -> OneRun:
+        """A plan, or a `Replay` of it, as one system and its switches, to be simulated with more
+        aboard: ``one.system.simulate(one.duration, switches=one.switches)`` repeats the replay."""
+        flown = plan if isinstance(plan, Replay) else self.replay(plan)
+        return one_run(self.study, flown)
 
     # --- what may differ in flight ----------------------------------------------------------------
     def robustness(

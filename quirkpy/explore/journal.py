@@ -35,7 +35,7 @@ from quirkpy.parts.part import PartError
 SCHEMA = 3
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
-RESULTS = 10
+RESULTS = 11
 
 #: What SQLite keeps beside a file until all of it is in that.
 BESIDE = ("-wal", "-journal")

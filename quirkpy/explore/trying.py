@@ -1,4 +1,4 @@
-"""`Trial`: a study tried choice by choice, in the order of whoever picks them."""
+"""`PickedChoices`: a study flown choice by choice, in the order of whoever picks them."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from quirkpy.explore.scope.scope import Scope
 from quirkpy.parts.part import PartError
 
 
-class Trial:
+class PickedChoices:
     """Choices of a study flown one by one, from its start or from a graph that is known already.
 
     No older noun would do: an exploration takes all choices in canonical order and keeps a journal,
-    of which a trial has none."""
+    of which choices picked by hand have none."""
 
     def __init__(self, study: Scope, begun: ReconfigurationGraph | None = None) -> None:
         self.study = study

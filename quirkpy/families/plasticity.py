@@ -23,7 +23,7 @@ def yielding(system: Multibody, limits: Mapping[str, float]) -> Multibody:
     check_argument("yielding", "limits", limits, instance(Mapping))
     if not limits:
         raise PartError("yielding: limits is empty; name strings or springs, and their loads [N].")
-    new = {name: limited(system, name, load) for name, load in limits.items()}
+    new = {name: with_limit(system, name, load) for name, load in limits.items()}
     parts, candidates = (
         [new.get(str(getattr(part, "name", "")), part) for part in some]
         for some in (system.parts, system.candidates)
@@ -31,7 +31,7 @@ def yielding(system: Multibody, limits: Mapping[str, float]) -> Multibody:
     return Multibody(*parts, candidates=candidates, start=system.start)
 
 
-def limited(system: Multibody, name: str, load: float) -> String | Spring:
+def with_limit(system: Multibody, name: str, load: float) -> String | Spring:
     """A string or spring of a system that yields at a load [N]."""
     part = system[name]
     if not isinstance(part, (String, Spring)):

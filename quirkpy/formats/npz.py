@@ -32,7 +32,16 @@ from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
 from quirkpy.mechanics.system import System
 from quirkpy.motion.controllers import recall_commands
-from quirkpy.motion.course import Change, ControlRecord, Counts, Course, Happening, Jump, Stop
+from quirkpy.motion.course import (
+    Change,
+    ControlRecord,
+    Counts,
+    Course,
+    Departure,
+    Happening,
+    Jump,
+    Stop,
+)
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
@@ -56,6 +65,7 @@ RECORDS: dict[str, type[Any]] = {
     for cls in (
         Course,
         Counts,
+        Departure,
         Happening,
         Jump,
         Settings,
@@ -349,6 +359,7 @@ def _is_plain(course: Course, moving: int) -> bool:
         and all(map(is_record, course.records))
         and all(map(is_control, course.controls))
         and all(is_jump(jump, moving) for jump in course.jumps)
+        and all(map(is_departure, course.departures))
         and texts(course.stops)
         and isinstance(course.stop, Stop)
         and type(course.step) is float
@@ -386,6 +397,17 @@ def is_happening(value: Any) -> bool:
         and texts((value.name,))
         and texts(value.sensors)
         and texts(value.joints)
+    )
+
+
+def is_departure(value: Any) -> bool:
+    """Whether a value is a step out of a singular pose."""
+    return (
+        isinstance(value, Departure)
+        and type(value.t) is type(value.span) is float
+        and texts(value.held)
+        and are_rows(value.state)
+        and are_poses(bodies_of(value.state))
     )
 
 

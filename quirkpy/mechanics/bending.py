@@ -63,10 +63,12 @@ class Bent(NamedTuple):
 
 
 class Station(NamedTuple):
-    """How a station moves: row of its body; its velocity and spin in N with those of the body (6,
-    6), and with the modes (6, n); and its acceleration while all speeds stay (6,)."""
+    """How a station moves: row of its body; its point there, undeformed (3,); its velocity and spin
+    in N with those of the body (6, 6), and with the modes (6, n); and its acceleration while all
+    speeds stay (6,)."""
 
     body: int
+    point: Floats
     with_body: Floats
     columns: slice
     with_modes: Floats
@@ -144,10 +146,10 @@ class BentTooFar(PartError):
     back there."""
 
 
-def mass_factor(at: Instant) -> Floats:
-    """L with M = L L'."""
+def mass_factor(at: Instant, more: Floats | float = 0.0) -> Floats:
+    """L with M + more = L L'."""
     try:
-        return np.asarray(np.linalg.cholesky(mass_matrix(at)))
+        return np.asarray(np.linalg.cholesky(mass_matrix(at) + more))
     except np.linalg.LinAlgError:
         names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
         raise BentTooFar(
@@ -264,9 +266,8 @@ def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     bias = bias - np.einsum("i,kij,j->k", x.u, eta, x.u)
     alpha = turning_rate(theta, rate) @ rate + np.cross(w, spin)
     with_modes = np.vstack([x.axes @ sliding, x.axes @ D @ psi])
-    return Station(
-        x.row, with_body, x.columns, with_modes, np.concatenate([x.axes @ bias, x.axes @ alpha])
-    )
+    turned = np.concatenate([x.axes @ bias, x.axes @ alpha])
+    return Station(x.row, point, with_body, x.columns, with_modes, turned)
 
 
 # --- all bodies -----------------------------------------------------------------------------------

@@ -321,6 +321,15 @@ class Engine:
         """Set the stops that hold by a mask (ns,), and reset the record of decisions on them."""
         self.conditions.stops[:, HOLDS], self.conditions.stops[:, DECIDED] = holding, 0.0
 
+    def hold_bounds(self, bounding: Bools, labels: Iterable[str]) -> None:
+        """Set the stops that hold among the bounding ones (ns,), by name; others stay as they
+        are."""
+        if self.labels:
+            held = set(labels)
+            now = np.array([label in held for label in self.labels])
+            stops = self.conditions.stops
+            stops[:, HOLDS] = np.where(bounding, now, stops[:, HOLDS])
+
     def stand_at(self, further: Floats) -> None:
         """Set the further coordinates and speeds for evaluations from bodies alone."""
         self.scratch.tail[0] = further

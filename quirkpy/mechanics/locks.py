@@ -18,7 +18,7 @@ from quirkpy.tables.tables import Tables
 from quirkpy.tables.vary import with_first_sites
 
 #: Rounds in which a point of a bent body is found, and how far the last may move it [1].
-ROUNDS, ROUNDING = 60, 1e-15
+ROUNDS, POINT_ROUNDING = 60, 1e-15
 
 
 def hold_here(tables: Tables, state: State) -> tuple[Tables, State]:
@@ -63,7 +63,7 @@ def unbend(x: Bent, body: Body, point: Floats, axes: Floats) -> tuple[Floats, Fl
         there, before = point - (x.q @ modes.displacement - 0.5 * drawn), moved
         modes = body.modes_at(triple(there))
         moved = there
-        if abs(moved - before).max() <= ROUNDING * abs(point).max(initial=0.0):
+        if abs(moved - before).max() <= POINT_ROUNDING * abs(point).max(initial=0.0):
             break
     turned = Rotation.from_rotvec(x.q @ modes.rotation).as_matrix()
     return there, turned.T @ axes

@@ -6,6 +6,7 @@ import dataclasses
 import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -24,6 +25,7 @@ from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.readings import BodyState, JointState, body_state
+from quirkpy.mechanics.sections import Sections
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.checks import (
     not_negative,
@@ -238,7 +240,8 @@ class State(FrozenRecord):
             motion = self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k]
             if self.selection is None:
                 return BodyState(*motion)
-            return body_state(motion, bending.modes_of(self.selection.tables, k, self.further))
+            bent = bending.modes_of(self.selection.tables, k, self.further)
+            return body_state(motion, bent, self._sections(k) if bent else None)
         tables = self._tables(f"reading {name!r}")
         if name in tables.joint_index:
             return self._joint(tables.joint_index[name])
@@ -253,6 +256,10 @@ class State(FrozenRecord):
         raise KeyError(
             f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
         )
+
+    def _sections(self, k: int) -> Sections | None:
+        tables = self._tables("section")
+        return Sections.of(tables, k, partial(iter, (self.instant(),)), alone=True)
 
     def _ipython_key_completions_(self) -> list[str]:
         """The names that `state[...]` accepts."""

@@ -148,6 +148,12 @@ class Ends(NamedTuple):
     sampled_tails: Floats
     notes: Floats
 
+    @property
+    def undetermined(self) -> Bools:
+        """The runs that begin at rest where branches meet (n,)."""
+        begun = self.notes[self.notes[:, 1 + NOTE_WHAT] == BRANCHES, 0]
+        return np.isin(np.arange(len(self.t)), begun)
+
 
 # --- a group --------------------------------------------------------------------------------------
 class RunGroup:
@@ -346,7 +352,7 @@ def happenings(
             driver.start = start_of()
             driver.tell_of_hold(lost)
         elif what == BRANCHES:
-            driver.tell_of_branches(t, int(which))
+            driver.notes.tell_branches(t, int(which))
         else:
             driver.notes.add(t, int(what), int(which), lost)
     return tuple(driver.notes.events)

@@ -69,14 +69,16 @@ class Happening(NamedTuple):
     """A located event: time [s], its name; the two sensors that met; the joints of a loop that
     passed a singular pose, where branches of motion meet (the loop stayed on its branch); or a
     joint at its stop, and the drives that this blocks; or joints that became active against the
-    motion of a start, or that a run could not hold. lost: the kinetic energy [J] lost as joints
-    became active."""
+    motion of a start, or that a run could not hold; or those of a branch along which a pose at rest
+    is left. lost: the kinetic energy [J] lost as joints became active. branches: those that meet in
+    a pose at rest, each by its joints that move."""
 
     t: float
     name: str
     sensors: tuple[str, ...] = ()
     joints: tuple[str, ...] = ()
     lost: float = 0.0
+    branches: tuple[str, ...] = ()
 
 
 class Change(NamedTuple):
@@ -113,6 +115,17 @@ class Jump(NamedTuple):
         return cls(t, start, after.copy(), held)
 
 
+class Departure(NamedTuple):
+    """A step along a branch out of a pose at rest where several meet: the time at which it begins,
+    and its length [s]; the end of what moves, with what it adds to the ledger (n + 1, STATE_WIDTH);
+    the stops that hold in it."""
+
+    t: float
+    span: float
+    state: Floats
+    held: tuple[str, ...] = ()
+
+
 class ControlRecord(NamedTuple):
     """The record of a controller in a run: its name; the times of its samples [s] (m,); its inputs,
     with their values (m, ...), orientations as w x y z; its drives, with the commands (m, ...); and
@@ -146,7 +159,8 @@ class Course(NamedTuple):
     ended, events, counts, the next step; which stops hold (k, ns), and their labels; where locked
     bodies were merged, the clusters' rows at the end (n, STATE_WIDTH); tails of the states (k,
     tail), empty where no body has more coordinates and speeds than a rigid one; jumps of the
-    velocities; records of controllers, and their states at the end."""
+    velocities; records of controllers, and their states at the end; steps out of singular
+    poses."""
 
     t: Floats
     states: Floats
@@ -163,6 +177,7 @@ class Course(NamedTuple):
     jumps: tuple[Jump, ...] = ()
     records: tuple[ControlRecord, ...] = ()
     controls: tuple[ControlState, ...] = ()
+    departures: tuple[Departure, ...] = ()
 
     def tails(self) -> Floats:
         """The tails, a row for each state, also if they are empty (k, tail)."""

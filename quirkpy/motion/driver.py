@@ -15,35 +15,32 @@ from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
 from quirkpy.kernels.base.states import NO_TAIL, bodies_of, ledger_of, speeds_of, zero_vectors
 from quirkpy.kernels.step import integrator, sampling, steps
-from quirkpy.kernels.step.batch import AT_REST, PROBE_OFFSET
-from quirkpy.kernels.step.impacts import CONTRADICTED, FUNCTION_NOTES, NOTE_WIDTH, Rows
+from quirkpy.kernels.step.batch import AT_REST
+from quirkpy.kernels.step.impacts import FIT, FUNCTION_NOTES, NOTE_WIDTH, Rows
 from quirkpy.kernels.step.methods import IMPLICIT, TABLES
-from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.sampling import DUE
-from quirkpy.kernels.step.watch import PYTHON, REST, TRIAL, VALUE
-from quirkpy.kernels.tree.closure import COUNTED, RUNNING_PIVOT, WHICH
-from quirkpy.kernels.tree.evaluation import evaluate
-from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.kernels.step.watch import BEFORE, PYTHON, REST, TRIAL, VALUE
+from quirkpy.kernels.tree.closure import RUNNING_PIVOT, WHICH
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.formulas import check_functions
 from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
-from quirkpy.mechanics.bending import overbent, refuse_bending
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
-from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Happening, Kept, Stop
-from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in, way_back
-from quirkpy.motion.notes import TOOK_HOLD, UNHELD, Notes
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
+from quirkpy.motion.departure import BranchStart, Leave, depart, meeting_row
+from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
+from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, bent_too_far, refuse_start
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.event import Event, Threshold, When
-from quirkpy.parts.part import PartError
 
 #: Rows that one compiled call may fill: at most, and so that a call lasts well below a second,
 #: where a closing row counts as so many bodies; and events.
@@ -52,8 +49,6 @@ EFFORT_PER_CALL, CLOSING_ROW = 40_000, 5
 NOTES = 16
 #: Columns of the rows of a run: times, states, angles, drift, stops that hold, tails.
 COLUMNS = 6
-#: The name of what happens where a run begins at rest where branches of motion meet.
-UNDETERMINED = "undetermined branch"
 ADVANCE, ADVANCE_SAMPLED = map(DirectCall, (integrator.advance, sampling.advance_sampled))
 #: The start of a run, as the pose at a switch, may be put onto its joints by so much [m or rad].
 START_REACH = 1e-3
@@ -70,6 +65,7 @@ class Driver:
         s: Settings,
     ) -> None:  # fmt: skip
         self.start, self.settings, self.selection = start, s, clusters.selection
+        self.clusters = clusters
         if has_unchecked(clusters.selection):
             start.instant(clusters.selection).users.check_potentials()
         self.entry = clusters.enter(start, s.drift == "project")
@@ -83,6 +79,7 @@ class Driver:
         self.knots = frozenset([] if fixed else clusters.selection.knots.tolist())
         self.controls = Controls(clusters.selection, self.entry, start)
         self.look: Look | None = None
+        self.leave: Leave | None = None
         self.clock = clock = np.zeros(steps.CLOCK_WIDTH)
         clock[: steps.PROJECTING + 1] = (
             start.t, fixed or start.step or 0.0, 0.0, s.rtol, s.atol,
@@ -101,7 +98,7 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        lengths = self.controls.lengths
+        lengths = self.controls.lengths if self.controls.loops else {}
         self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
         self.watch = watch_of(self.layout, self.watched)
@@ -239,8 +236,51 @@ class Driver:
             return integrator.STOPPED
         closing = looking and len(e.scratch.rows) > 0 and not len(e.model.modes.what)
         if closing and abs(speeds_of(bodies_of(self.y))).max(initial=0.0) < AT_REST:
-            self._ask_for_branches()
+            return self._choose_branch(kept, why)
         return why
+
+    def _choose_branch(self, kept: Kept, why: int) -> int:
+        """At rest, where branches may meet: say so, and leave the pose along one of them; returns
+        why the last call ended."""
+        row = meeting_row(self.engine, self.run_arrays)
+        if row is None or why != integrator.GOING or self.leave is None:
+            if row is not None:
+                self.notes.tell_branches(float(self.clock[steps.T]), row)
+            return why
+        way, branches = self.leave(self.clusters, self._present_state())
+        t = float(self.clock[steps.T])
+        if branches:
+            self.notes.tell_branches(t, row, branches)
+        if way is None:
+            return why
+        self.notes.events.append(Happening(t, TAKEN, joints=way.joints))
+        return self._depart(kept, way)
+
+    def _depart(self, kept: Kept, way: BranchStart) -> int:
+        """Leave a pose along a branch; returns why the call ended with which the run goes on."""
+        self.engine.hold_bounds(self.layout.bounding, way.held)
+        departure = depart(self.engine, self.run_arrays, way)
+        self.notes.departures.append(departure)
+        why = self.go_along(departure)
+        self._raise_pending(why)
+        self._keep_rows(kept)
+        self._check_functions(why)
+        self.check_start()
+        return why
+
+    def go_along(self, departure: Departure) -> int:
+        """Take the step out of a pose; returns why the call ended with which the run goes on."""
+        clock, end = self.clock, float(self.clock[steps.T_END])
+        self.engine.hold_bounds(self.layout.bounding, departure.held)
+        self.watch.values[:, BEFORE] = self.watch.values[:, VALUE]
+        clock[steps.T] = end if departure.span == end - clock[steps.T] else (
+            clock[steps.T] + departure.span
+        )  # fmt: skip
+        clock[steps.H] = clock[steps.FIXED] or departure.span
+        bodies_of(self.y)[:] = bodies_of(departure.state)
+        ledger_of(self.y)[:] += ledger_of(departure.state)
+        self.counts[steps.STEPS] += 1
+        return self.pass_end(self.first_steps(1))
 
     def _start(self, kept: Kept, room: int) -> int:
         """The start as the first row, and steps that with it fill `room` rows at most; returns why
@@ -298,49 +338,16 @@ class Driver:
     def check_start(self) -> None:
         """Raise an error for an inadmissible start."""
         e, answer = self.engine, int(self.counts[steps.ANSWER])
-        if answer >= 0:
-            label = self.layout.labels[answer]
-            joint = e.selection.tables.joint_names[self.layout.stops.what[answer, STOP_JOINT]]
-            raise PartError(
-                f"simulate: joint {joint!r} begins beyond the {label.rsplit(' ', 1)[1]} bound of "
-                "its stop "
-                f"{label.rsplit(' ', 1)[0]!r}; {way_back()}.",
-                code="pose",
-            )
-        if answer == CONTRADICTED:
-            loop = ", ".join(self.layout.loop(int(e.scratch.report[WHICH])))
-            raise PartError(
-                f"simulate: this pose is singular, and no motion of the loop {loop} has these "
-                "velocities; start on one "
-                "of the branches that meet here, or at rest.",
-                code="pose",
-            )
+        if answer != FIT:
+            refuse_start(self.layout, answer, int(e.scratch.report[WHICH]))
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
 
-    @property
-    def _answer(self) -> int:
-        return int(self.counts[steps.ANSWER])
-
-    def _ask_for_branches(self) -> None:
-        """Record that the run begins at rest where branches meet, if it does: near the pose the
-        rank of the rows is higher."""
-        e, y = self.engine, self.y.copy()
-        counted = e.scratch.report[COUNTED]
-        speeds = speeds_of(bodies_of(y))
-        speeds[:] = np.random.default_rng(0).normal(size=speeds.shape)
-        project(y, e.model, e.conditions, e.scratch, np.zeros(2))
-        speeds *= PROBE_OFFSET / max(AT_REST, abs(speeds).max())
-        move_on(y)
-        project(y, e.model, e.conditions, e.scratch, np.zeros(2))
-        evaluate(self.clock[steps.T], y, e.model, e.conditions, e.scratch, self.run_arrays.out)
-        e.python.raise_pending()
-        if e.scratch.report[COUNTED] > counted:
-            self.tell_of_branches(float(self.clock[steps.T]), int(e.scratch.report[WHICH]))
-
-    def tell_of_branches(self, t: float, row: int) -> None:
-        """Record that the run begins at rest where branches of the loop of a closing row meet."""
-        self.notes.events.append(Happening(t, UNDETERMINED, joints=self.layout.loop(row)))
+    def _present_state(self) -> State:
+        """The state that the run has reached."""
+        held = self.engine.conditions.stops[:, HOLDS] != 0
+        near = self.engine.conditions.near
+        return self.state_of(float(self.clock[steps.T]), self.y, near, held, self.tail)
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -412,7 +419,9 @@ class Driver:
             self._keep_rows(kept)
             self._check_functions(why)
             if why == integrator.JAMMED:
-                self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
+                self.notes.add_jam(
+                    e, float(self.clock[steps.T]), bodies_of(self.y), int(self.counts[steps.ANSWER])
+                )
             if why == integrator.UNHOLDABLE:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
@@ -478,16 +487,6 @@ class Driver:
             elif isinstance(w.event, Threshold) and w.measure is None:
                 self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
-    def _bent_too_far(
-        self, t: Floats, states: Floats, angles: Floats, tails: Floats
-    ) -> tuple[Happening, ...]:
-        """What is told of bodies that have bent farther than their models reach, where a run ends
-        because of that."""
-        k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
-        last = state_at(self.start, float(t[k]), states[k], angles[k], further=tails[k])
-        names = overbent(last.instant(self.selection))
-        return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)
-
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
@@ -503,10 +502,11 @@ class Driver:
         if stop in (Stop.NOT_FINITE, Stop.FAILED):  # what a step has told that is not kept
             events = tuple(event for event in events if event.t <= t[-1])
         if stop in (Stop.NOT_FINITE, Stop.COLLAPSE) and tail.size:
-            events += self._bent_too_far(t, states, angles, tail)
+            events += bent_too_far(self.start, self.selection, t, states, angles, tail)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),
+            tuple(self.notes.departures),
         )  # fmt: skip
 
 

@@ -9,6 +9,7 @@ import numpy as np
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, quantities_of, with_ledger
 from quirkpy.kernels.step.impacts import (
+    CONTRADICTED,
     CROSSED,
     HELD,
     HELD_ON,
@@ -23,11 +24,16 @@ from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import drives_against
+from quirkpy.mechanics.bending import overbent
 from quirkpy.mechanics.clusters import Entry
-from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.mechanics.instant import Instant
-from quirkpy.motion.course import Happening, Jump
-from quirkpy.motion.events import RopeTurned, StopReached, Watched
+from quirkpy.mechanics.state import State
+from quirkpy.motion.course import Departure, Happening, Jump
+from quirkpy.motion.events import RopeTurned, StopReached, Watched, way_back
+from quirkpy.motion.snapshot import state_at
+from quirkpy.parts.part import PartError
+from quirkpy.tables.tables import Selection
 
 #: The name of the event where branches of motion meet.
 SINGULAR_POSE = "singular pose"
@@ -36,15 +42,20 @@ SINGULAR_POSE = "singular pose"
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
 #: What is said of ropes and strings.
 TURNS = {CROSSED: "taut", RELEASED: "slack", YIELDED: "yields", REGAINED: "elastic"}
+#: The names of what happens where a run is at rest where branches of motion meet, and where it
+#: takes one of them.
+UNDETERMINED, TAKEN = "undetermined branch", "branch taken"
 
 
 class Notes:
-    """Events of a run and jumps of its velocities, in their order."""
+    """Events of a run, jumps of its velocities, and steps out of singular poses, in their
+    order."""
 
     def __init__(self, entry: Entry, watched: Sequence[Watched]) -> None:
         self.entry, self.layout, self.watched = entry, entry.layout, watched
         self.events: list[Happening] = []
         self.jumps: list[Jump] = []
+        self.departures: list[Departure] = []
 
     def take(self, rows: Rows, noted: int) -> None:
         """Keep the notes of the last call."""
@@ -70,10 +81,17 @@ class Notes:
         if after is not None:
             self.jumps.insert(0, Jump.between(event.t, before, after))
 
+    def tell_branches(self, t: float, row: int, branches: tuple[str, ...] = ()) -> None:
+        """Keep that the run is at rest where branches of the loop of a closing row meet; their
+        names, if they are known."""
+        joints = self.layout.loop(row)
+        self.events.append(Happening(t, UNDETERMINED, joints=joints, branches=branches))
+
     def end_at(self, t: float) -> None:
         """Discard what came after a time [s]."""
         self.events = [event for event in self.events if event.t <= t]
         self.jumps = [jump for jump in self.jumps if jump.t <= t]
+        self.departures = [some for some in self.departures if some.t < t]
 
     def _jump(self, t: float, rows: Rows, which: int) -> Jump:
         moved = points_of(self.layout.selection.tables).from_lines(rows.jumps[which])
@@ -116,3 +134,35 @@ class Notes:
         name = f"{label.rsplit(' ', 1)[0]} in the way of {', '.join(drives)}"
         held = engine.selection.tables.joint_names[joint]
         self.events.append(Happening(t, name, joints=tuple(dict.fromkeys((held, *drives)))))
+
+
+def refuse_start(layout: Layout, answer: int, row: int) -> None:
+    """Raise an error for an inadmissible start: answer is the number of a stop beyond which a joint
+    begins, or CONTRADICTED, where the velocities are none of the loop of a closing row."""
+    if answer >= 0:
+        label = layout.labels[answer]
+        joint = layout.selection.tables.joint_names[layout.stops.what[answer, STOP_JOINT]]
+        stop, side = label.rsplit(" ", 1)
+        raise PartError(
+            f"simulate: joint {joint!r} begins beyond the {side} bound of its stop {stop!r}; "
+            f"{way_back()}.",
+            code="pose",
+        )
+    if answer == CONTRADICTED:
+        raise PartError(
+            "simulate: this pose is singular, and no motion of the loop "
+            f"{', '.join(layout.loop(row))} has these velocities; start on one "
+            "of the branches that meet here, or at rest.",
+            code="pose",
+        )
+
+
+def bent_too_far(
+    start: State, selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats
+) -> tuple[Happening, ...]:
+    """What is told of bodies that have bent farther than their models reach, where a run from a
+    start ends because of that."""
+    k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
+    last = state_at(start, float(t[k]), states[k], angles[k], further=tails[k])
+    names = overbent(last.instant(selection))
+    return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)

@@ -6,6 +6,7 @@ memory is kept, so that many times can be evaluated in succession."""
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import replace
 from threading import RLock
 from typing import NamedTuple
@@ -17,9 +18,12 @@ from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step import integrator, steps
 from quirkpy.kernels.step.impacts import RELEASED
 from quirkpy.kernels.step.landing import LEAST_DIGITS
+from quirkpy.kernels.step.projection import project
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
+from quirkpy.motion.course import Departure
+from quirkpy.motion.departure import state_within
 from quirkpy.motion.driver import Driver
 from quirkpy.motion.interpolation import CourseRows, before
 from quirkpy.motion.settings import Settings
@@ -59,11 +63,15 @@ class Onward:
     """Continues a run from any row to a time before the next.
 
     every: whether the rows contain every step of the run, so that one step leads from each to the
-    next.
+    next; departures: the steps of the run out of singular poses.
     """
 
-    def __init__(self, clusters: Clusters, start: State, settings: Settings, every: bool) -> None:
+    def __init__(
+        self, clusters: Clusters, start: State, settings: Settings, every: bool,
+        departures: Sequence[Departure] = (),
+    ) -> None:  # fmt: skip
         self.clusters, self.start, self.every = clusters, start, every
+        self.departures = {departure.t: departure for departure in departures}
         self.settings = replace(settings, keep="ends", max_steps=None)
         self.lock = RLock()  # one thread at a time; a user's Python may call from within
         self.idle = [self._driver()]
@@ -102,10 +110,16 @@ class Onward:
         driver.tail[:] = row.tail
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
-        why = driver.pass_end(driver.first_steps(ROOM))
+        why = driver.pass_end(driver.first_steps(1 if row.t in self.departures else ROOM))
         e.python.raise_pending()
         driver.check_start()
         while True:
+            departure = self.departures.get(float(clock[steps.T]))
+            if departure is not None:
+                if t < departure.t + departure.span:
+                    self._stop_within(driver, departure, t)
+                    break
+                why = driver.go_along(departure)
             happened |= bool((driver.rows.notes[: counts[steps.NOTED], 1] != RELEASED).any())
             if why == integrator.ARRIVED or t - clock[steps.T] <= LEAST_DIGITS * math.ulp(t):
                 break
@@ -126,3 +140,14 @@ class Onward:
             t, state, e.conditions.near.copy(), held, drift, step, taken, happened,
             driver.tail.copy(),
         )  # fmt: skip
+
+    def _stop_within(self, driver: Driver, departure: Departure, t: float) -> None:
+        """Put a driver that stands where a departure begins at a time within it [s]."""
+        e = driver.engine
+        driver.y[:] = state_within(departure, driver.y, t)
+        e.hold_bounds(driver.layout.bounding, departure.held)
+        e.set_time(t)
+        project(driver.y, e.model, e.conditions, e.scratch, driver.run_arrays.moved)
+        driver.clock[steps.T] = t
+        driver.clock[steps.H] = departure.t + departure.span - t
+        driver.counts[steps.STEPS] += 1

@@ -36,6 +36,7 @@ from quirkpy.mechanics.system import System
 from quirkpy.motion.batch import REASONS, Ends, RunGroup, happenings
 from quirkpy.motion.cases import Cases
 from quirkpy.motion.course import Counts, Happening, Stop
+from quirkpy.motion.departure import Leave
 from quirkpy.motion.driver import Driver
 from quirkpy.motion.move import Progress, move
 from quirkpy.motion.numbers import Numbers
@@ -127,8 +128,9 @@ class Runs:
 
     def __init__(
         self, cases: Cases, duration: float, settings: Settings, asked: Sequence[Event],
-        times: Floats,
+        times: Floats, leave: Leave | None = None,
     ) -> None:  # fmt: skip
+        self.leave = leave
         self.cases, self.duration, self.settings, self.asked = cases, duration, settings, asked
         n, tables = cases.count, cases.system.tables
         tail = cases.system.clusters.layout.states.tail
@@ -151,7 +153,9 @@ class Runs:
     def run(self, k: int) -> Trajectory:
         """Run k once more, with all its rows."""
         settings = replace(self.settings, keep="all")
-        return move(self.cases.of(k), self.duration, settings, self.asked, False)
+        return move(
+            self.cases.of(k), self.duration, settings, self.asked, False, leave=self.leave
+        )  # fmt: skip
 
     @property
     def t(self) -> Floats:
@@ -273,12 +277,12 @@ class Runs:
 # --- flying ---------------------------------------------------------------------------------------
 def fly_many(
     cases: Cases, duration: Any, settings: Settings, stop: Sequence[Event], times: Any,
-    threads: int, chunk: int, progress: Progress,
+    threads: int, chunk: int, progress: Progress, leave: Leave | None = None,
 ) -> Runs:  # fmt: skip
-    """Compute all requested runs, chunk by chunk."""
+    """Compute all requested runs, chunk by chunk; leave: chooses a branch where several meet."""
     span = check_settings(duration, settings)
     _check_settings(settings, threads, chunk)
-    runs = Runs(cases, span, settings, stop, _check_times(times, span))
+    runs = Runs(cases, span, settings, stop, _check_times(times, span), leave)
     with doors.progress.show_runs(progress, cases.count) as tell:
         for first in range(0, cases.count, chunk):
             some = range(first, min(first + chunk, cases.count))
@@ -297,6 +301,7 @@ def _fly_some(
         ends, halted = group.fly(threads, partial(_tell_of_more, tell, done))
         runs.take(which, group, ends)
         failed = np.isin(ends.why, (NO_START, PYTHON_FAILED))
+        failed |= ends.undetermined
         for k in which[group.odd | failed].tolist():
             halted = halted or not _fly_alone(cases, k, runs)
         done += len(which)
@@ -334,7 +339,8 @@ def _fly_alone(cases: Cases, k: int, runs: Runs) -> bool:
     """Compute a run as `simulate` does; returns whether it was not interrupted."""
     keep: Any = "all" if len(runs.times) else "ends"
     try:
-        run = move(cases.of(k), runs.duration, replace(runs.settings, keep=keep), runs.asked, False)
+        settings = replace(runs.settings, keep=keep)
+        run = move(cases.of(k), runs.duration, settings, runs.asked, False, leave=runs.leave)
     except Exception as error:
         error.add_note(f"run {k} of simulate_many")
         raise

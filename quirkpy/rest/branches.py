@@ -21,8 +21,10 @@ from quirkpy.kernels.base.states import (
     angular_of,
     linear_of,
 )
+from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
+from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State, at_standstill
@@ -41,9 +43,8 @@ SAME = 1e-6
 FOLLOWED_FOR, TRUE = 1e-3, 0.95
 #: Rates below this share of the largest are none; so are pulls below this share of all.
 STANDS, PULLS_NOT = 1e-7, 1e-9
-#: A run from rest begins with a step so far along its branch [m], [rad]; loads that pull along
-#: several within this share are alike.
-DEPARTED, ALIKE = 1e-5, 1e-6
+#: Rows whose independent part is below this are dependent in the very pose.
+EXACTLY_DEPENDENT = 1e-9
 #: Of the way from one direction of a bent piece to another a step is this share, and all at most so
 #: many.
 SHARE_OF_WAY, STEPS_OF_WAY = 0.1, 60
@@ -191,18 +192,25 @@ def pieces_of(forms: Floats) -> list[ConePiece]:
 
 # --- branches -------------------------------------------------------------------------------------
 class Beginning(NamedTuple):
-    """A branch and its initial direction, of length one, in coordinates (f,)."""
+    """A branch, its initial direction, of length one, in coordinates (f,), and its piece of the
+    cone."""
 
     branch: AllowedMotion
     along: Floats
+    piece: ConePiece
 
 
 class Meeting:
-    """A pose at rest, and the branches that begin there."""
+    """A pose at rest, and the branches that begin there.
+
+    Beside a singular pose, however near, the rows alone tell the motion (`EXACTLY_DEPENDENT`)."""
 
     def __init__(self, clusters: Clusters, state: State) -> None:
         still = at_standstill(state)
         self.around = Vicinity(clusters, still)
+        exactly = equation.decompose(self.around.at, EXACTLY_DEPENDENT)
+        if exactly.rank > self.around.decomposition.rank:
+            self.around.__dict__["decomposition"] = exactly
         self.at: Instant = still.instant(clusters.selection)
         which = clusters.selection.coordinates
         names = clusters.selection.tables.coordinate_names
@@ -214,17 +222,26 @@ class Meeting:
         """Velocities of all bodies as coordinates move by w (n, 6)."""
         return np.asarray(self.around.shapes(w[None])[0])
 
+    @cached_property
+    def forms(self) -> Floats | None:
+        """The quadratic forms of the cone (k, f, f); None at a regular pose."""
+        return forms_at(self.around)
+
     def _rates(self, speeds: Floats) -> Floats:
+        return self.rates_of(self.which, speeds)
+
+    def rates_of(self, which: Ints, speeds: Floats) -> Floats:
+        """Rates of some coordinates as all bodies move (n, 6)."""
         if self.around.flexible:
             moving = self.around.instant_of(self.around.with_speeds(speeds))
         else:
             moving = dataclasses.replace(self.at, v=linear_of(speeds), omega=angular_of(speeds))
-        return moving.coordinates(self.which)[:, 1]
+        return moving.coordinates(which)[:, 1]
 
     def find_ways(self) -> list[Beginning]:
         """Find all branches, in an order that depends neither on names nor on the position of the
         system."""
-        f, forms = self.around.freedoms, forms_at(self.around)
+        f, forms = self.around.freedoms, self.forms
         if f == 0:
             return []
         pieces = [ConePiece(np.eye(f), None)] if forms is None else pieces_of(forms)
@@ -252,7 +269,7 @@ class Meeting:
         direction, pulled_by = self.bodies(along) / scale, float(along @ pull) * scale
         moving = self._moving(direction)
         return Beginning(
-            AllowedMotion(direction, named, moving, len(piece.tangent), pulled_by), along
+            AllowedMotion(direction, named, moving, len(piece.tangent), pulled_by), along, piece
         )
 
     def _moving(self, speeds: Floats) -> tuple[str, ...]:

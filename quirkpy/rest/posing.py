@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.warnings import doubt_degrees
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.parts.checks import number, show
@@ -60,7 +61,10 @@ def rows_of(selection: Selection, coordinates: Mapping[str, Any]) -> dict[int, f
                 f"{', '.join(names) or 'none'}.",
                 code="name",
             )
-        out[names[name]] = check_argument("pose", f"coordinate {name!r}", value, number)
+        c = names[name]
+        out[c] = check_argument("pose", f"coordinate {name!r}", value, number)
+        if selection.tables.coordinate_kind[c] == ANGLE:
+            doubt_degrees(f"pose: coordinate {name!r}", out[c])
     return out
 
 

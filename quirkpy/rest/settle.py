@@ -28,7 +28,7 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
-from quirkpy.rest.newton import Polished, polish, rests, size_of
+from quirkpy.rest.newton import polish, rests, size_of
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
@@ -140,39 +140,58 @@ def settle(system: System, rule: Rule) -> Equilibrium:
 
 def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Settle without naming the system in errors; saddles: how many have been left so far."""
-    start = release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
-    still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
-    if (
-        still
-        and rests(start)
-        and (start.state.t >= calm_from(system.selection) or not start.freedoms)
-    ):
-        return from_rest(system, polish(start), rule, saddles)
-    loops = len(start.layout.tree.loops)
-    shut = (
-        (start if stands(start) else hold_by_all_stops(system.clusters, start))
-        if still and loops
-        else None
-    )
-    return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
+    start = beginning(system)
+    stood = standing(start)
+    if stood is None:
+        return run_to_rest(system, start.whole, rule, saddles)
+    return from_rest(system, *stood, rule, saddles)
 
 
-def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
+def beginning(system: System) -> Vicinity:
+    """The states around the start of a system, held by the latches at which it is, and by the
+    stops on which it presses alone."""
+    return release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
+
+
+def standing(start: Vicinity) -> tuple[Vicinity, Equilibrium] | None:
+    """The equilibrium in which a start rests already, with the states around it; None where it
+    moves, or has schedules before it."""
+    if abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) > AT_REST:
+        return None
+    calm = start.state.t >= calm_from(start.clusters.selection) or not start.freedoms
+    if calm and rests(start):
+        polished = polish(start)
+        return polished.around, certify(polished.around, polished.moved)
+    if not len(start.layout.tree.loops):
+        return None
+    shut = start if stands(start) else hold_by_all_stops(start.clusters, start)
+    return None if shut is None else (shut, certify(shut))
+
+
+def from_rest(
+    system: System, around: Vicinity, found: Equilibrium, rule: Rule, saddles: int = 0
+) -> Equilibrium:
     """A start at rest: it stays if it is stable, and is displaced if it is not."""
-    found = certify(polished.around, polished.moved)
     if found.verdict != "unstable" or rule.nudge == 0.0:
         return found
-    worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
     size = float(np.random.default_rng(rule.seed).choice([-1.0, 1.0])) * rule.nudge
-    size = ways_out(polished.around, worst, size)[0]
-    given = Nudge(size, rule.seed, worst.moving)
-    state = nudge_along(polished.around, worst, size)
+    nudge, state = displace_from(around, found, size)
+    given = nudge._replace(seed=rule.seed)
     if state is None:
         reason = Reason("one way shut", why=[found.reason])
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
     return dataclasses.replace(
-        run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given
+        run_to_rest(system.at(state), around.whole, rule, saddles), nudge=given
     )
+
+
+def displace_from(around: Vicinity, found: Equilibrium, size: float) -> tuple[Nudge, State | None]:
+    """An unstable equilibrium displaced along its most unstable mode, by so much [m or rad] in the
+    sense of the sign, or the other one where it is left one way only; None where a stop blocks
+    that."""
+    worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
+    size = ways_out(around, worst, size)[0]
+    return Nudge(size, 0, worst.moving), nudge_along(around, worst, size)
 
 
 def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:

@@ -30,6 +30,8 @@ from quirkpy.parts.switch import Switch
 from quirkpy.rest import search
 from quirkpy.rest.branches import AllowedMotion, branches
 from quirkpy.rest.equilibrium import Equilibrium
+from quirkpy.rest.lasting import RESTS
+from quirkpy.rest.leaving import Given, leave
 from quirkpy.rest.linear import Linear, Measure, linearize
 from quirkpy.rest.posing import pose_of
 from quirkpy.rest.search import Equilibria, Saddle
@@ -106,7 +108,7 @@ class Multibody(System):
         stop: Sequence[Event] = (), drift: Drift = "project", energy: EnergyControl = "free",
         method: Method | StiffMethod = "dop853", step: float | None = None,
         keep: Keep | int = "all", max_steps: int | None = None, progress: Progress = None,
-        gains: tuple[float, float] = (10.0, 10.0),
+        gains: tuple[float, float] = (10.0, 10.0), branch: int | AllowedMotion | None = None,
     ) -> Trajectory:  # fmt: skip
         """Simulate for `duration` [s] from a state, by default the initial one.
 
@@ -124,15 +126,19 @@ class Multibody(System):
         changes). step: a fixed step [s] instead
         of error control, for the first two. keep: "all" steps, every k-th, or "ends". max_steps
         limits the effort. progress: called with the time reached, now and then; None: on a
-        terminal, a run of more than two seconds shows its progress; False: no output."""
+        terminal, a run of more than two seconds shows its progress; False: no output. branch: the
+        motion with which a start at rest begins where several are possible, as `branches` gives it,
+        or its number; by default the one along which loads pull most, and an event names all."""
         settings = Settings(
             rtol=rtol, atol=atol, drift=drift, energy=energy, method=method, step=step, keep=keep,
             max_steps=max_steps, gains=gains,
         )  # fmt: skip
         begun = self if state is None else self.at(state)
+        leaves = leave if branch is None else Given(begun, branch)
         if isinstance(switches, (list, tuple)) and not switches:
-            return move(begun, duration, settings, stop, progress)
-        return simulate_switching(begun, duration, settings, stop, switches, progress)
+            return move(begun, duration, settings, stop, progress, leave=leaves)
+        rests = RESTS._replace(leave=leaves)
+        return simulate_switching(begun, duration, settings, stop, switches, progress, rests)
 
     def simulate_many(
         self, states: Sequence[State] | None = None, parameters: Mapping[str, Any] | None = None,
@@ -158,7 +164,7 @@ class Multibody(System):
             keep="ends", max_steps=max_steps, gains=gains,
         )  # fmt: skip
         cases = Cases(self, states, parameters, selections)
-        return fly_many(cases, duration, settings, stop, samples, threads, chunk, progress)
+        return fly_many(cases, duration, settings, stop, samples, threads, chunk, progress, leave)
 
     def settle(
         self, state: State | None = None, *, nudge: float = 1e-6, seed: int = 0, rest: float = 1e-3,

@@ -341,8 +341,7 @@ def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple
         if controller.name == name:
             return "controllers", k, _change(controller, changes, WIRING)
     raise PartError(
-        f"parameters: there is no moving body, joint, force or controller {name!r} here.",
-        code="name",
+        f"parameters: no moving body, joint, force or controller {name!r} is here.", code="name"
     )
 
 

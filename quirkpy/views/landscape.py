@@ -183,7 +183,7 @@ def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) 
 
     eye = np.cross(*np.eye(3)[list(plane)])
     parts = []
-    for solid, body in zip(stage.at(state).solids, stage.bodies, strict=True):
+    for solid, body in zip(stage.at(state).solids, stage.drawn, strict=True):
         if solid.number == 0 and outlines:
             continue
         look = (

@@ -13,7 +13,7 @@ import numpy as np
 from quirkpy.explore.answers.motions import frames_of_edges
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.scope.scope import Scope
-from quirkpy.explore.trying import Trial
+from quirkpy.explore.trying import PickedChoices
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.frames import frames_of
@@ -144,7 +144,7 @@ class StudyPage:
     """A study: any choice at any shape that is known, flown and watched."""
 
     def __init__(self, study: Scope, begun: ReconfigurationGraph | None) -> None:
-        self.trial = Trial(study, begun)
+        self.trial = PickedChoices(study, begun)
         self.rests: dict[str, Equilibrium] = {}
 
     def page(self) -> str:

@@ -228,6 +228,7 @@ OTHERS: tuple[qp.Part, ...] = (
         shapes=[[(0, 0, 1), (0, 0, 2), (0, 0, 3), (0, 0, 5)]],
     ),
     qp.Switch(1.5, joints=("hinge",), forces=(), parameters={"spring": {"stiffness": 2.0}}),
+    qp.Settled(rest=1e-2),
     qp.Box((0.1, 0.2, 0.3)),
     qp.Sphere(0.4),
     qp.Cylinder(0.1, 2.0, "y"),

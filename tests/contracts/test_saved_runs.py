@@ -180,6 +180,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         sensors: tuple[str, ...] = ()
         joints: tuple[str, ...] = ()
         lost: float = 0.0
+        branches: tuple[str, ...] = ()
         impulse: Any = None
         speed: float = 0.0
 
@@ -199,6 +200,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
         jumps: tuple[Any, ...] = ()
         records: tuple[Any, ...] = ()
         controls: tuple[Any, ...] = ()
+        departures: tuple[Any, ...] = ()
         heat: Any = None
 
     Wider.__name__, Longer.__name__ = Happening.__name__, Course.__name__
@@ -207,7 +209,7 @@ def test_new_fields_need_no_code(tmp_path: Path, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setitem(npz.RECORDS, "Happening", Wider)
     monkeypatch.setitem(npz.RECORDS, "Course", Longer)
     events = (
-        Wider(0.05, "knock", ("a", "b"), (), 0.5, np.array([0.1, -0.0]), math.inf),
+        Wider(0.05, "knock", ("a", "b"), (), 0.5, (), np.array([0.1, -0.0]), math.inf),
         Wider(0.06, "knock"),
     )
     longer: Any = Longer(

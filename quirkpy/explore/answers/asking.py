@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from quirkpy.explore.answers.exports import edge_figures, node_figures, ways
 from quirkpy.explore.answers.plan import Plan, plans
 from quirkpy.explore.model.graph import Graph, Node
-from quirkpy.explore.scope.identity import poses_of
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
@@ -104,23 +103,17 @@ def compare(graph: Graph, other: Graph) -> GraphComparison:
         raise PartError(f"compare: {show(other)} is not a graph, such as study.explore() gives.")
     if graph.study.system.bodies != other.study.system.bodies:
         raise PartError("compare: the two graphs are of different bodies.", code="together")
-    shapes, left, shared = graph.study.shapes, dict(other.nodes), list[tuple[str, str]]()
+    study, left, shared = graph.study, dict(other.nodes), list[tuple[str, str]]()
     for key, node in graph.nodes.items():
-        mine = pose_of(node)
         for name, candidate in left.items():
             alike = node.joints == candidate.joints
-            if alike and shapes.distance(mine, pose_of(candidate)) <= shapes.tolerance:
+            if alike and study.distance(node.state, candidate.state) <= study.shapes.tolerance:
                 shared.append((key, name))
                 del left[name]
                 break
     ours = {one for one, _ in shared}
     gone = tuple(key for key in graph.nodes if key not in ours)
     return GraphComparison(tuple(shared), gone, tuple(left), _changes(graph, other, dict(shared)))
-
-
-def pose_of(node: Node) -> Any:
-    """The pose of a node (n, 7)."""
-    return poses_of(node.state.r, node.state.q)
 
 
 def _changes(

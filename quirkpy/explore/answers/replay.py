@@ -23,7 +23,7 @@ from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.reduce.transfers import Transfers
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
@@ -257,9 +257,7 @@ def _ends_at(
         if ended.violation is None and ended.found.verdict != "never settles":
             record = record_of(study, ended.found, ended.links, choice.potential)
             there = node_of(record, goal.number, goal.state.bodies)
-            missed = study.shapes.distance(
-                *(poses_of(end.state.r, end.state.q) for end in (goal, there))
-            )
+            missed = study.distance(goal.state, there.state)
             near = missed <= REPORTED_MISS * study.shapes.tolerance
             if near and holdings.are_equivalent(goal, there):
                 yield missed, nudge != edge.nudge, ended, there

@@ -36,7 +36,8 @@ class Known:
     def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
         """The node that a record describes, and whether it is a new one: the first that it matches,
         so that the same record describes the same node ever after."""
-        key = tuple(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
+        turns = tuple(record.get("turns", {}).items())
+        key = turns, *(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
         key = (*key, tuple(record.get("further", ())))
         if key in self.told:
             return self.told[key], False
@@ -61,7 +62,8 @@ class Known:
             surely = abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance
             gap = 0.0 if surely else self.shapes.match(self.poses[int(k)], pose)[0]
             gap = max(gap, self.bent_apart(other, node))
-            if gap <= tolerance and self.holdings.are_equivalent(other, node):
+            alike = gap <= tolerance and self.study.turns.agree(other.state, node.state)
+            if alike and self.holdings.are_equivalent(other, node):
                 return other, False
             if tolerance < gap <= REPORTED_MISS * tolerance and len(
                 self.holdings.open(other)

@@ -15,7 +15,8 @@ from quirkpy.explore.model.chances import Spread
 from quirkpy.explore.model.graph import Node, Outcome
 from quirkpy.explore.run.runner import begin, directions, rule_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.explore.scope.scope import Scope, freedoms_of
+from quirkpy.explore.scope.options import freedoms_of
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.arrays import UPPER
 from quirkpy.kernels.base.states import quantities_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING

@@ -15,9 +15,10 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
-from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
-from quirkpy.explore.scope.options import Option, mating_frame
+from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group, poses_of
+from quirkpy.explore.scope.options import Option, freedoms_of, mating_frame
 from quirkpy.explore.scope.safety import KeepOut, NoCollision, Safety
+from quirkpy.explore.scope.turns import WholeTurns
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
@@ -31,7 +32,6 @@ from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import angle_up_to, how_many, optional, show, small, text, whole, word
 from quirkpy.parts.force import Force
-from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.system.multibody import Multibody
@@ -413,6 +413,19 @@ class Scope:
         ]
         return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
 
+    @cached_property
+    def turns(self) -> WholeTurns:
+        """The whole turns of the system's own hinges, which belong to a shape."""
+        chosen = (force for forces in self.forces.values() for force in forces)
+        return WholeTurns(self.system, (*self.always, *chosen))
+
+    def distance(self, one: State, two: State) -> float:
+        """The distance of two states as shapes [m] or [rad], as `Shapes` has it; infinite where a
+        hinge has made other whole turns, and something feels that."""
+        if not self.turns.agree(one, two):
+            return math.inf
+        return self.shapes.distance(*(poses_of(state.r, state.q) for state in (one, two)))
+
     # --- identity of the study --------------------------------------------------------------------
     @cached_property
     def digest(self) -> str:
@@ -470,17 +483,6 @@ class Scope:
 
 def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
     return kind(fields.pop("system"), **fields)
-
-
-def freedoms_of(joint: Part) -> int:
-    """The number of freedoms that a joint leaves between its two bodies."""
-    if not isinstance(joint, BaseJoint):
-        return 6
-    if joint.freedoms is not None:
-        return len(joint.freedoms)
-    if isinstance(joint, Joint):
-        return 6 - sum(len(primitive.rows()) for primitive in joint.primitives())
-    return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
 def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:

@@ -47,7 +47,7 @@ TYPES: dict[type[BaseJoint], str] = {
 #: Joints that equalities can stand for.
 CLOSING = (Spherical, Fixed, Revolute)
 #: How far apart the two points are by which a hinge closes a loop [m].
-APART = 0.1
+HINGE_HELD = 0.1
 
 
 def write_mjcf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
@@ -135,7 +135,7 @@ class _Writer:
         body, inner = branch.body, indent + "  "
         near, far = self.poses[branch.carrier.name], self.poses[body.name]
         pose = RelativePose(near.turn.T @ far.turn, near.turn.T @ (far.at - near.at))
-        lines = [f"{indent}<body name={quoteattr(body.name)} {_placed(pose)}>"]
+        lines = [f"{indent}<body name={quoteattr(body.name)} {_pose_of(pose)}>"]
         lines += [inner + line for line in (*_inertial(body), *self._joint(branch))]
         if body.shape is not None:
             lines += [inner + line for line in self._geom(body, body.shape)]
@@ -148,7 +148,7 @@ class _Writer:
             return
         turn, words = found
         free = 'mass="0" contype="0" conaffinity="0"'
-        yield f"<geom {words} {_placed(RelativePose(turn, np.zeros(3)))} {free}/>"
+        yield f"<geom {words} {_pose_of(RelativePose(turn, np.zeros(3)))} {free}/>"
 
     # --- joints -----------------------------------------------------------------------------------
     def _joint(self, branch: CarriedBody) -> Iterator[str]:
@@ -193,7 +193,7 @@ class _Writer:
         for joint in (*self.loops, *self.later):
             active = ' active="false"' if joint in self.later else ""
             kind = "weld" if type(joint) is Fixed else "connect"
-            shifts = (-APART, APART) if type(joint) is Revolute else (0.0,)
+            shifts = (-HINGE_HELD, HINGE_HELD) if type(joint) is Revolute else (0.0,)
             for k, shift in enumerate(shifts):
                 name = joint.name if k == 0 else f"{joint.name} too"
                 ends = [
@@ -297,7 +297,7 @@ class _Writer:
             owner = GROUND.name
         else:
             owner = site.body.name
-        self.sites.setdefault(owner, []).append(f"<site name={quoteattr(name)} {_placed(pose)}/>")
+        self.sites.setdefault(owner, []).append(f"<site name={quoteattr(name)} {_pose_of(pose)}/>")
         return quoteattr(name)
 
     def _tell_rest(self) -> None:
@@ -327,7 +327,7 @@ def _inertial(body: Body) -> Iterator[str]:
         moments, axes = np.linalg.eigh(matrix)
         axes = axes * np.array([1.0, 1.0, np.linalg.det(axes)])
     pose = RelativePose(axes, np.zeros(3))
-    yield f'<inertial {_placed(pose)} mass="{_value(body.mass)}" diaginertia="{_row(moments)}"/>'
+    yield f'<inertial {_pose_of(pose)} mass="{_value(body.mass)}" diaginertia="{_row(moments)}"/>'
 
 
 def _geometry(shape: Shape) -> tuple[Floats, str] | None:
@@ -343,7 +343,7 @@ def _geometry(shape: Shape) -> tuple[Floats, str] | None:
     return None
 
 
-def _placed(pose: RelativePose) -> str:
+def _pose_of(pose: RelativePose) -> str:
     return f'pos="{_row(pose.at)}" quat="{_row(quaternion_of(pose.turn))}"'
 
 

@@ -108,7 +108,7 @@ class _Packing:
         at = self._put(model.linear, model.angular, model.inertia_change.reshape(-1, 9)[:, UPPER])
         for matrix, factor, number in _products(model):
             if matrix.any():
-                self.products.append([self._put(matrix), factor, number])
+                self.products.append([self._put(_spans(matrix), matrix.T), factor, number])
         for point in points:
             self.stations.append([len(self.what), *self._station(point)])
         self.what.append([
@@ -136,6 +136,13 @@ class _Packing:
             np.array(self.products, np.int64).reshape(-1, PRODUCT_WIDTH),
             np.concatenate(self.numbers),
         )
+
+
+def _spans(matrix: Floats) -> Floats:
+    """Of each column, the first row that is not zero, and the one behind the last (n, 2)."""
+    full = matrix != 0.0
+    first, last = full.argmax(axis=0), len(full) - full[::-1].argmax(axis=0)
+    return np.stack([first, np.where(full.any(axis=0), last, first)], axis=1).astype(float)
 
 
 def _products(model: ModalModel) -> list[tuple[Floats, int, int]]:

@@ -27,7 +27,7 @@ from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
-from quirkpy.mechanics.bending import overbent, refuse_bending
+from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import Engine
@@ -37,7 +37,7 @@ from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
 from quirkpy.motion.departure import BranchStart, Leave, depart, meeting_row
 from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
-from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, refuse_start
+from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, bent_too_far, refuse_start
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.event import Event, Threshold, When
@@ -481,16 +481,6 @@ class Driver:
             elif isinstance(w.event, Threshold) and w.measure is None:
                 self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
-    def _bent_too_far(
-        self, t: Floats, states: Floats, angles: Floats, tails: Floats
-    ) -> tuple[Happening, ...]:
-        """What is told of bodies that have bent farther than their models reach, where a run ends
-        because of that."""
-        k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
-        last = state_at(self.start, float(t[k]), states[k], angles[k], further=tails[k])
-        names = overbent(last.instant(self.selection))
-        return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)
-
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
@@ -506,7 +496,7 @@ class Driver:
         if stop in (Stop.NOT_FINITE, Stop.FAILED):  # what a step has told that is not kept
             events = tuple(event for event in events if event.t <= t[-1])
         if stop in (Stop.NOT_FINITE, Stop.COLLAPSE) and tail.size:
-            events += self._bent_too_far(t, states, angles, tail)
+            events += bent_too_far(self.start, self.selection, t, states, angles, tail)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),

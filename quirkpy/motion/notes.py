@@ -24,12 +24,16 @@ from quirkpy.kernels.tree.stops import STOP_JOINT
 from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import drives_against
+from quirkpy.mechanics.bending import overbent
 from quirkpy.mechanics.clusters import Entry
 from quirkpy.mechanics.engine import Engine, Layout
 from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Departure, Happening, Jump
 from quirkpy.motion.events import RopeTurned, StopReached, Watched, way_back
+from quirkpy.motion.snapshot import state_at
 from quirkpy.parts.part import PartError
+from quirkpy.tables.tables import Selection
 
 #: The name of the event where branches of motion meet.
 SINGULAR_POSE = "singular pose"
@@ -151,3 +155,14 @@ def refuse_start(layout: Layout, answer: int, row: int) -> None:
             "of the branches that meet here, or at rest.",
             code="pose",
         )
+
+
+def bent_too_far(
+    start: State, selection: Selection, t: Floats, states: Floats, angles: Floats, tails: Floats
+) -> tuple[Happening, ...]:
+    """What is told of bodies that have bent farther than their models reach, where a run from a
+    start ends because of that."""
+    k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
+    last = state_at(start, float(t[k]), states[k], angles[k], further=tails[k])
+    names = overbent(last.instant(selection))
+    return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)

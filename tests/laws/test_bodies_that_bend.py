@@ -223,8 +223,15 @@ def test_modes_are_exchanged_in_a_state() -> None:
 REFUSED = {
     "conserve": lambda system: system.simulate(0.1, energy="conserve", progress=False),
     "kane": lambda system: system.acceleration(evaluator="kane"),
-    "linear models": lambda system: system.linearize(),
-    "Study": lambda system: qp.Study(system, sensors=[], options={}),
+    "NoCollision": lambda system: qp.Study(
+        system, sensors=[], options={}, safety=[qp.NoCollision()]
+    ),
+    "SameShape": lambda system: qp.Study(
+        system,
+        sensors=[],
+        options={},
+        same=qp.SameShape(symmetry={"cloud": [qp.rotation((0, 0, 1), np.pi)]}),
+    ),
 }
 
 
@@ -232,12 +239,6 @@ REFUSED = {
 def test_what_takes_rigid_bodies_alone_says_so(what: str) -> None:
     with pytest.raises(qp.PartError, match=rf"{what}.*: body .cloud. bends, .* rigid Body"):
         REFUSED[what](qp.Multibody(Cloud("cloud", seed=5)))
-
-
-def test_fields_of_rigid_bodies_are_refused() -> None:
-    cloud = Cloud("cloud", seed=5)
-    with pytest.raises(qp.PartError, match=r"body .cloud. bends, .* Gravity"):
-        qp.Multibody(cloud, qp.PointGravity(1e3, centre=(100.0, 0.0, 0.0)))
 
 
 def hinged(*more: qp.Part) -> tuple[qp.Multibody, qp.Revolute]:

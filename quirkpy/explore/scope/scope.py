@@ -17,7 +17,7 @@ from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
 from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group, poses_of
 from quirkpy.explore.scope.options import Option, freedoms_of, mating_frame
-from quirkpy.explore.scope.safety import Safety
+from quirkpy.explore.scope.safety import KeepOut, NoCollision, Safety
 from quirkpy.explore.scope.turns import WholeTurns
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
@@ -108,9 +108,9 @@ class Scope:
 
     def _check_bending(self) -> None:
         """Refuse what is known for rigid bodies alone where bodies bend."""
-        rules = [rule for rule in self.safety if rule.traits.sees == "whole"]
-        for rule in rules if self.system.tables.bends else ():
-            refuse_bending(self.system.tables, type(rule).__name__)
+        for rule in self.safety if self.system.tables.bends else ():
+            if isinstance(rule, (NoCollision, KeepOut)) or rule.traits.sees == "whole":
+                refuse_bending(self.system.tables, type(rule).__name__)
         if self.system.tables.bends and (self.same.interchangeable or self.same.symmetry):
             refuse_bending(self.system.tables, "SameShape with exchanges or turns of bodies")
 

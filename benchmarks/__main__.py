@@ -2,9 +2,10 @@
 DIR]``.
 
 Sections: evaluation, precision, four-bars, sheets, cubes, many, controllers, laws, own-forces,
-settling, exploring, growth, mission, reductions, robustness, scheduling, startup, references;
-without any, all.  --out writes the tables into DIR/benchmarks.md, between its two marks where the
-page exists, and the plots beside it; with some sections, only their tables and targets."""
+flexible, settling, exploring, growth, mission, reductions, robustness, scheduling, startup,
+references; without any, all. --out writes the tables into DIR/benchmarks.md, between its two marks
+where the page exists, and the plots beside it; with some sections, only their tables and
+targets."""
 
 from __future__ import annotations
 
@@ -23,6 +24,7 @@ from benchmarks import (
     evaluation,
     evaluators,
     exploring,
+    flexible,
     folding,
     fourbars,
     growth,
@@ -51,6 +53,7 @@ SECTIONS: dict[str, Callable[[bool, Path | None], Measured]] = {
     "controllers": lambda quick, out: controllers.measure(quick),
     "laws": lambda quick, out: laws.measure(quick),
     "own-forces": lambda quick, out: own_forces.measure(quick),
+    "flexible": lambda quick, out: flexible.measure(quick),
     "settling": lambda quick, out: settling.measure(quick),
     "exploring": lambda quick, out: exploring.measure(quick),
     "growth": growth.measure,

@@ -14,6 +14,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from benchmarks.by_hand import ByHand
@@ -23,8 +24,9 @@ from benchmarks.tables import Measured, Sheet
 #: What is timed: function of a module or method of a class, and what it is part of.  The setting up
 #: of what moves (equations of locked clusters, faces on which a start presses, sensors that take
 #: hold) is part of its simulation.
-SIMULATING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
-    "simulating and certifying", "choosing", "judging", "identifying", "committing",
+SIMULATING, STEPPING, CHOOSING, JUDGING, IDENTIFYING, COMMITTING = (
+    "simulating and certifying", "compiled steps of that", "choosing", "judging", "identifying",
+    "committing",
 )  # fmt: skip
 RUNNER = {
     SIMULATING: (
@@ -155,6 +157,7 @@ def clocks() -> Iterator[Clocks]:
     """Clocks on all that an exploration consists of."""
     from quirkpy.explore import explorer
     from quirkpy.explore.run import runner
+    from quirkpy.motion import driver
 
     found = Clocks()
     wanted = [(runner, name, part) for part, names in RUNNER.items() for name in names]
@@ -164,6 +167,8 @@ def clocks() -> Iterator[Clocks]:
             before = getattr(home, name)
             stack.callback(setattr, home, name, before)
             setattr(home, name, found.timed(before, part))
+        stack.callback(setattr, driver, "ADVANCE", driver.ADVANCE)
+        driver.ADVANCE = SimpleNamespace(run=found.timed(driver.ADVANCE.run, STEPPING))
         yield found
 
 
@@ -177,7 +182,8 @@ def _shares(runs: int, figures: dict[str, float]) -> Sheet:
         graph = study.explore(budget=runs, towards=study.count, progress=False)
         total = time.process_time() - begin
     assert graph.kinds.get("failed", 0) == 0
-    figures["explore, beyond"] = 1.0 - found.spent[SIMULATING] / total
+    figures["explore, compiled"] = stepping = found.spent[STEPPING] / total
+    figures["explore, beyond"] = 1.0 - found.spent[SIMULATING] / total - stepping
     parts = [*found.spent.items(), ("all else", total - sum(found.spent.values()))]
     rows = [[name, 1e3 * spent / runs, f"{100.0 * spent / total:.1f} %"] for name, spent in parts]
     kinds = ", ".join(f"{count} {kind}" for kind, count in graph.kinds.items())
@@ -231,6 +237,7 @@ def _workers(runs: int, figures: dict[str, float]) -> Sheet:
     for workers in (1, 2):
         text = process(WORKERS.format(shared=SHARED, runs=runs, workers=workers))[0]
         wall, cpu = spent[workers] = json.loads(text)
+        figures.setdefault("explore, runs/s", (runs - SHARED) / cpu)
         note = f"{cpu:.1f} s of the processors: {(runs - SHARED) / cpu:.1f} runs/s and worker"
         rows.append([f"{workers} worker{'s' * (workers > 1)}", f"{wall:.1f} s", note])
     seen, could = spent[1][0] / spent[2][0], 2.0 * spent[1][1] / spent[2][1]

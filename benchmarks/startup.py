@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -14,6 +15,8 @@ from benchmarks.tables import Measured, Sheet
 
 ROOT = Path(__file__).resolve().parents[1]
 LIBRARIES = "import numpy, scipy.linalg, quaternion"
+#: Names are imported when they are first used.
+PACKAGE = "import quirkpy; quirkpy.Multibody"
 FIRST = """
 import time; begin = time.perf_counter()
 import quirkpy
@@ -23,7 +26,18 @@ system = cubes.build()
 system.simulate(1.0)
 print(imported - begin, time.perf_counter() - imported)
 """
-WARM = "import sys; from quirkpy.cli import main; sys.exit(main(['warm', '--json']))"
+WARM = "import sys; from quirkpy.cli import main; sys.exit(main(['warm', '--json', *{words}]))"
+STUDY = "demos/cubesat_pair.py"
+#: What is unpacked of a wheel, and the demos; nothing compiled comes along.
+UNPACKED, RUBBISH = ("quirkpy", "benchmarks", "demos"), ("__pycache__", "machine_code")
+EXPLORES = """
+import time; begin = time.perf_counter()
+import quirkpy
+from demos.cubesat_pair import study
+graph = study.explore(progress=False)
+assert len(graph.nodes) == 2
+print(time.perf_counter() - begin)
+"""
 MEMORY = r"""
 import json, pathlib, re, resource, time
 from benchmarks import trees
@@ -42,11 +56,11 @@ print(json.dumps([before, peak(), seconds, len(run.t), counts.steps, counts.eval
 """
 
 
-def process(code: str, **variables: str) -> tuple[str, str]:
+def process(code: str, cwd: Path = ROOT, **variables: str) -> tuple[str, str]:
     """What a fresh interpreter prints, and what it says beside; its errors are ours."""
     done = subprocess.run(
         [sys.executable, "-c", code],
-        cwd=ROOT,
+        cwd=cwd,
         env={**os.environ, **variables},
         capture_output=True,
         text=True,
@@ -67,15 +81,15 @@ def seconds_of(statement: str) -> float:
 def measure(quick: bool) -> Measured:
     """The sheet; cold means an empty cache of machine code, and is left out of a quick run."""
     turns = 3 if quick else 5
-    pairs = [(seconds_of(LIBRARIES), seconds_of("import quirkpy")) for _ in range(turns)]
+    pairs = [(seconds_of(LIBRARIES), seconds_of(PACKAGE)) for _ in range(turns)]
     libraries, package = (min(column) for column in zip(*pairs))
     process(FIRST)
-    warm = min(_first()[0][1] for _ in range(turns))
+    warm = min(sum(_first()[0]) for _ in range(turns))
     figures = {"import": package / libraries, "first run, warm": warm}
     rows: list[list[object]] = [
         [f"`{LIBRARIES}`", f"{libraries:.2f} s", ""],
-        ["`import quirkpy`", f"{package:.2f} s", f"{package / libraries:.2f} x"],
-        ["first simulation, machine code in the cache", f"{warm:.2f} s", "after the import"],
+        [f"`{PACKAGE}`", f"{package:.2f} s", f"{package / libraries:.2f} x"],
+        ["first simulation, machine code in the cache", f"{warm:.2f} s", "import included"],
     ]
     if not quick:
         with tempfile.TemporaryDirectory() as folder:
@@ -89,20 +103,43 @@ def measure(quick: bool) -> Measured:
             f"{said.partition(';')[0].strip() or 'nothing'}"
         )
         rows.append(["first simulation, empty cache", f"{sum(seconds):.1f} s", note])
-        with tempfile.TemporaryDirectory() as folder:
-            done = json.loads(process(WARM, NUMBA_CACHE_DIR=folder)[0])
-        figures["all kernels, two processes"] = done["seconds"]
-        words = f"{len(done['ready'])} kernels, {done['compiled']} functions"
-        rows.append(["`quirkpy warm`, empty cache", f"{done['seconds']:.1f} s", words])
+        rows.append(_kernels("`quirkpy warm`, empty cache", [])[0])
+        row, figures["kernels of a study"] = _kernels(f"`quirkpy warm {STUDY}`, the same", [STUDY])
+        rows += [row, *_wheel(figures)]
     for keep in ("all", "ends"):
         rows.append(_memory(64 if quick else 512, 2.0 if quick else 10.0, keep, figures))
     return Measured([Sheet("Beginning, and memory", ["what", "measured", "note"], rows)], figures)
 
 
-def _first(**variables: str) -> tuple[list[float], str]:
+def _kernels(what: str, words: list[str]) -> tuple[list[object], float]:
+    """A row, and the time in which two processes compile kernels from nothing [s]."""
+    with tempfile.TemporaryDirectory() as folder:
+        done = json.loads(process(WARM.format(words=words), NUMBA_CACHE_DIR=folder)[0])
+    note = f"{len(done['ready'])} kernels, {done['compiled']} functions"
+    return [what, f"{done['seconds']:.1f} s", note], done["seconds"]
+
+
+def _wheel(figures: dict[str, float]) -> list[list[object]]:
+    """What a wheel with machine code needs for the first answers, the package unpacked in another
+    folder, with an empty cache."""
+    with tempfile.TemporaryDirectory() as folder:
+        place, empty = Path(folder) / "unpacked", str(Path(folder) / "empty")
+        for name in UNPACKED:
+            shutil.copytree(ROOT / name, place / name, ignore=shutil.ignore_patterns(*RUBBISH))
+        process(WARM.format(words=["--into", str(place / "quirkpy" / "machine_code")]))
+        seconds, said = _first(place, NUMBA_CACHE_DIR=empty)
+        explored, words = process(EXPLORES, place, NUMBA_CACHE_DIR=empty)
+    assert not said + words, said + words
+    figures |= {"first run, wheel": sum(seconds), "first exploration, wheel": float(explored)}
+    names = ("first simulation, wheel", "first exploration, wheel")
+    return [[name, f"{figures[name.replace('simulation', 'run')]:.2f} s",
+             "import included; the code is that of the wheel"] for name in names]  # fmt: skip
+
+
+def _first(cwd: Path = ROOT, **variables: str) -> tuple[list[float], str]:
     """Seconds to import, and from there to the end of the first simulation; and what was said
     meanwhile."""
-    printed, said = process(FIRST, **variables)
+    printed, said = process(FIRST, cwd, **variables)
     return [float(word) for word in printed.split()], said
 
 

@@ -127,7 +127,7 @@ def report_end(asked: argparse.Namespace, error: BaseException) -> int:
     elif files_written(asked) and "goes on" not in sentence:
         sentence = sentence.rstrip(".").removesuffix("; nothing was changed")
         sentence = f"{sentence}; {word_written(asked)}."
-    return report_failure(asked, sentence)
+    return report_failure(asked, sentence, error.code if isinstance(error, PartError) else None)
 
 
 # --- what is written ------------------------------------------------------------------------------
@@ -149,7 +149,8 @@ def check_places(asked: argparse.Namespace) -> None:
         place = os.path.realpath(path)
         if place in seen and (os.path.isfile(place) or not os.path.exists(place)):
             raise PartError(
-                f"{str(path)!r} is to be {seen[place]} as well; give another name to one of both."
+                f"{str(path)!r} is to be {seen[place]} as well; give another name to one of both.",
+                code="file",
             )
         seen[place] = "written"
 
@@ -197,14 +198,16 @@ def print_answer(asked: argparse.Namespace, text: str) -> int:
     return 0
 
 
-def report_failure(asked: argparse.Namespace, sentence: str) -> int:
-    """Print the reason of a failure on one line; returns the exit code."""
+def report_failure(asked: argparse.Namespace, sentence: str, code: str | None = None) -> int:
+    """Print the reason of a failure on one line, with --json and the code of a refusal also as
+    data; returns the exit code."""
     line = without_method(" ".join(sentence.split()))
     with contextlib.suppress(OSError):  # no one is left to read it
         if sys.stderr is not None:
             print(f"{f'quirkpy {asked.name}'.strip()}: {line}", file=sys.stderr)
         if asked.json and sys.stdout is not None:
-            print(json.dumps({"error": line}), flush=True)
+            told = {"error": line} | ({} if code is None else {"code": code})
+            print(json.dumps(told), flush=True)
     return 1
 
 
@@ -344,7 +347,8 @@ def report(asked: argparse.Namespace) -> Answer:
     if asked.side is not None and all(path.suffix != ".html" for path in asked.out):
         raise PartError(
             f"--side {str(asked.side)!r} stands beside a page, and none is asked for; name one, "
-            "too: --out page.html."
+            "too: --out page.html.",
+            code="file",
         )
     for path in asked.out:  # all of them, before the first is written
         if path.suffix == ".html":
@@ -367,7 +371,7 @@ def plan(asked: argparse.Namespace) -> Answer:
     try:
         found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     except KeyError as error:
-        raise PartError(str(error.args[0])) from None
+        raise PartError(str(error.args[0]), code="name") from None
     text = "\n".join(map(str, found))
     if asked.out or asked.report:
         text += f"\n{_keep_run(graph.replay(found[0]), asked)}"
@@ -381,11 +385,12 @@ def simulate(asked: argparse.Namespace) -> Answer:
     if hasattr(module, "system"):
         return _simulate(system_of(module, asked.file), asked)
     if not callable(getattr(module, "main", None)):
-        raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().")
+        raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().", code="file")
     if asked.out is not None or asked.report is not None:
         raise PartError(
             f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: "
-            "leave out --out and --report, or define `system`."
+            "leave out --out and --report, or define `system`.",
+            code="file",
         )
     with contextlib.redirect_stdout(sys.stderr) if asked.json else contextlib.nullcontext():
         told = module.main()
@@ -464,11 +469,11 @@ def _check_system(made: Multibody, before: Sequence[Finding]) -> Answer:
 
 
 def _check_study(study: Study) -> Answer:
-    from quirkpy.explore.model.graph import Node, rest_at
+    from quirkpy.explore.model.graph import Node, shape_of
     from quirkpy.rest.reason import told
 
     s = study.system.initial
-    start = Node(0, rest_at(s.bodies, s.r, s.q), (), "written", told(""), 0.0, ())
+    start = Node(0, shape_of(study, s), (), "written", told(""), 0.0, ())
     study.universe(start)
     near = [study.pairs[pair].name for pair, _ in study.in_range(s)]
     bodies, choices, findings = study.system.bodies, study.count(start), study.check()
@@ -501,7 +506,8 @@ def demos(asked: argparse.Namespace) -> Answer:
     folder = next((folder for folder in folders if folder.is_dir()), None)
     if folder is None:
         raise PartError(
-            "demos come with the sources of quirkpy, not with the installed package; ask there."
+            "demos come with the sources of quirkpy, not with the installed package; ask there.",
+            code="file",
         )
     found = {}
     for path in sorted(folder.rglob("*.py")):

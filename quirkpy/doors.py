@@ -21,18 +21,21 @@ if TYPE_CHECKING:
     from quirkpy.views import graphs as graphs
     from quirkpy.views import landscape as landscape
     from quirkpy.views import listings as listings
+    from quirkpy.views import live as live
     from quirkpy.views import movie as movie
     from quirkpy.views import notebook as notebook
     from quirkpy.views import poses as poses
     from quirkpy.views import progress as progress
     from quirkpy.views import report as report
     from quirkpy.views import report_graph as report_graph
+    from quirkpy.views import server as server
     from quirkpy.views import stills as stills
     from quirkpy.views import sweeps as sweeps
     from quirkpy.views import window as window
     from quirkpy.views.curves import Chart as Chart
     from quirkpy.views.drawing import Drawing as Drawing
     from quirkpy.views.graph_picture import Colouring as Colouring
+    from quirkpy.views.server import Live as Live
 
 #: The package of each accessible module.
 ROOMS = {
@@ -47,12 +50,14 @@ ROOMS = {
             "graphs",
             "landscape",
             "listings",
+            "live",
             "movie",
             "notebook",
             "poses",
             "progress",
             "report",
             "report_graph",
+            "server",
             "stills",
             "sweeps",
             "window",

@@ -27,13 +27,14 @@ from quirkpy.formats.models.imported import Imported
 from quirkpy.formats.models.urdf import read_urdf
 from quirkpy.formats.models.urdf_writing import write_urdf
 from quirkpy.formats.mujoco.mjcf import read_mjcf
+from quirkpy.formats.mujoco.mjcf_writing import write_mjcf
 from quirkpy.maths import quat, triples
 from quirkpy.maths.quat import Quaternion, rotation
 from quirkpy.maths.types import Vector
 from quirkpy.maths.warnings import PartWarning, deg
 from quirkpy.mechanics.analysis import Energy, Mobility, Pull, Reaction, Residual
 from quirkpy.mechanics.equation import Matrices
-from quirkpy.mechanics.readings import BentState, BodyState, JointState
+from quirkpy.mechanics.readings import BentState, BodyState, JointState, SectionLoad
 from quirkpy.mechanics.sensing import SensorState
 from quirkpy.mechanics.state import State
 from quirkpy.motion.course import Stop
@@ -96,7 +97,6 @@ from quirkpy.parts.modal_body import ModalBody
 from quirkpy.parts.motion import FrameMotion, MotionView, PlaceMotion, Wrench
 from quirkpy.parts.part import Part, PartError, checked
 from quirkpy.parts.pinning import FluxPinning, Superconductor
-from quirkpy.parts.plasticity import Plasticity
 from quirkpy.parts.primitives import (
     CoincidentPoints,
     DistanceAtMost,
@@ -113,7 +113,7 @@ from quirkpy.parts.schedule import Product, Ramp, Schedule, Sine, Sum, TimeFunct
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.parts.strings import String
-from quirkpy.parts.switch import Switch
+from quirkpy.parts.switch import Settled, Switch
 from quirkpy.rest.continuation import Branch, continue_equilibrium
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.linear import Linear
@@ -216,7 +216,6 @@ __all__ = [
     "PlaceMotion",
     "Planar",
     "PlanetField",
-    "Plasticity",
     "PointGravity",
     "PointOnLine",
     "PointOnPlane",
@@ -245,11 +244,13 @@ __all__ = [
     "SameShape",
     "Schedule",
     "Screw",
+    "SectionLoad",
     "Sensor",
     "SensorState",
     "SensorsMeet",
     "Servo",
     "SettleRule",
+    "Settled",
     "Shape",
     "Sine",
     "Site",
@@ -295,5 +296,6 @@ __all__ = [
     "tensegrity",
     "to_json",
     "triples",
+    "write_mjcf",
     "write_urdf",
 ]

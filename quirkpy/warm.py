@@ -250,6 +250,14 @@ def float_away() -> None:
     qp.Multibody(near, rope).linearize()
 
 
+def bend() -> None:
+    """A beam at rest under its weight."""
+    boom = qp.Beam("boom", start=(0.0, 0.0, 0.0), end=(1.0, 0.0, 0.0), EA=1e5, EI=1.0, GJ=1.0,
+                   mass_per_length=1.0, modes=1)  # fmt: skip
+    root = qp.Fixed("root", qp.GROUND.site("root"), boom.at(0.0))
+    qp.Multibody(boom, root, qp.Gravity((0.0, 0.0, -0.1))).linearize()
+
+
 # --- what one file calls --------------------------------------------------------------------------
 #: The long kernels with which the first process begins for a file, and any other process.
 FIRST: tuple[Any, ...] = (integrator.advance,)
@@ -291,11 +299,11 @@ def use(file: Path) -> None:
 #: The order of exercises in the first process; others begin elsewhere.
 EXERCISES: tuple[Callable[[], None], ...] = (
     move, explore, rest, look, collide, against_a_stop, stiffly, own_parts, measure, fly_many,
-    command, float_away,
+    command, float_away, bend,
 )  # fmt: skip
 OTHERS: tuple[Callable[[], None], ...] = (
     look, stiffly, own_parts, collide, against_a_stop, fly_many, command, measure, float_away,
-    explore, rest, move,
+    explore, rest, move, bend,
 )  # fmt: skip
 
 
@@ -431,7 +439,9 @@ class Hands:
         for code, said in zip(codes, self.errors, strict=True):
             if code:
                 last = said.strip().rpartition("\n")[2] or f"exit code {code}"
-                raise PartError(f"warm: a process that compiles has failed: {last}.")
+                raise PartError(
+                    f"warm: a process that compiles has failed: {last}.", code="machine"
+                )
 
     def are_at_work(self) -> bool:
         """Whether any process is still running."""
@@ -448,7 +458,8 @@ def warm(workers: int = 2, into: Path | None = None, file: Path | None = None) -
     if into is not None and not host_has_level():
         raise PartError(
             f"warm: what is put into {str(into)!r} is for x86-64-v3, which this processor is not; "
-            "leave out --into, or go where there is one."
+            "leave out --into, or go where there is one.",
+            code="machine",
         )
     begun, hands, asked = time.monotonic(), Hands(workers, file), called_from_python()
     bar = Bar(0.0, float(len(asked)), sys.stderr) if sys.stderr and sys.stderr.isatty() else None
@@ -475,11 +486,14 @@ def folder_of_code() -> str:
     """The folder of machine code on this system."""
     kernel = next(all_kernels(), None)
     if kernel is None:
-        raise PartError("warm: compilation is switched off; unset NUMBA_DISABLE_JIT.")
+        raise PartError(
+            "warm: compilation is switched off; unset NUMBA_DISABLE_JIT.", code="machine"
+        )
     if not kernel._cache.kept:
         raise PartError(
             "warm: no folder can be written to in which machine code would be kept; "
-            "NUMBA_CACHE_DIR names one."
+            "NUMBA_CACHE_DIR names one.",
+            code="machine",
         )
     path = Path(kernel._cache.cache_path)
     return str(PACKAGE if path.is_relative_to(PACKAGE) else path.parent)

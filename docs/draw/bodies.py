@@ -183,6 +183,18 @@ def switch(on: Card) -> None:
     on.disc((80, 24), 3, FREE, FREE)
 
 
+def settled(on: Card) -> None:
+    """A motion has died down to an equilibrium, from which another one begins."""
+    on.plot("t", "angle")
+    on.line((24, 50), (104, 50), colour=PALE, dashed=True)
+    curve = [(26 + t, 50 + 34 * math.exp(-t / 22) * cosine(9 * t)) for t in range(0, 79, 2)]
+    on.line(*curve, width=1.4)
+    on.line(*((104 + t, 50 + 34 * smooth(t / 40)) for t in range(0, 41, 4)), colour=FREE, width=1.4)
+    on.line((104, 20), (104, 96), dashed=True)
+    on.disc((104, 50), 4, FREE, FREE)
+    on.text((78, 34), "settled", FREE)
+
+
 def threshold(on: Card) -> None:
     """A measured number rises to a level."""
     on.plot("t", "hinge.angle")

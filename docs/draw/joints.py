@@ -266,18 +266,6 @@ def tape_spring(on: Card) -> None:
     on.text((130, 82), "plateau")
 
 
-def plasticity(on: Card) -> None:
-    """The load of a spring over its length: it stays at its limit, and returns beside where it came
-    from."""
-    on.arrow((10, 30), (152, 30), colour=INK, width=0.8)
-    on.arrow((20, 12), (20, 108), colour=INK, width=0.8)
-    on.text((138, 20), "length", size=6.2)
-    on.text((26, 110), "load", side="left", size=6.2)
-    on.line((20, 86), (60, 86), colour=PALE, dashed=True)
-    on.line((28, 30), (60, 86), (116, 86), (84, 30), colour=LOAD, width=1.5)
-    on.text((88, 96), "limit")
-
-
 def joint_spring(on: Card) -> None:
     """A spring along the coordinate of a slide."""
     _slide(on)

@@ -266,7 +266,8 @@ def select_pairs(
         if name not in names:
             known = ", ".join(names) or "none"
             raise PartError(
-                f"clearances: {name!r} in pairs= is no body with a shape; there are: {known}."
+                f"clearances: {name!r} in pairs= is no body with a shape; there are: {known}.",
+                code="name",
             )
     body = dict(zip(names, solids.what[:, SOLID_BODY].tolist(), strict=True))
     apart = [pair for pair in wanted if body[pair[0]] != body[pair[1]]]

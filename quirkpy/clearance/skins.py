@@ -52,7 +52,8 @@ def _fcl() -> Any:
         import fcl
     except ImportError as error:
         raise PartError(
-            "clearances: a Mesh needs python-fcl; pip install 'quirkpy[mesh]' brings it."
+            "clearances: a Mesh needs python-fcl; pip install 'quirkpy[mesh]' brings it.",
+            code="install",
         ) from error
     return fcl
 

@@ -67,9 +67,9 @@ def new(asked: argparse.Namespace) -> Answer:
     """`quirkpy new study my.py`: a study with comments, to begin with."""
     path: Path = asked.file
     if path.suffix != ".py":
-        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.")
+        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.", code="file")
     if path.exists():
-        raise PartError(f"{str(path)!r} is there already; give another name.")
+        raise PartError(f"{str(path)!r} is there already; give another name.", code="file")
     text = STUDY.format(name=path.name, journal=path.with_suffix(".db").name)
     write_text(path, text, "new")
     words = f"{str(path)!r} is a study of two modules; next: quirkpy explore {path}"

@@ -37,7 +37,8 @@ def load_definition(path: Path) -> Any:
         return read_model(path).system
     raise PartError(
         f"{str(path)!r} can't be read: it is neither Python (.py), nor what to_json wrote (.json), "
-        "nor a model (.urdf, .xml, .mjcf)."
+        "nor a model (.urdf, .xml, .mjcf).",
+        code="file",
     )
 
 
@@ -53,9 +54,9 @@ def module_of(path: Path) -> ModuleType:
     """The module made from a Python file: under the name by which others import it or, if another
     module has that name or it is invalid, under a name made from the file's path."""
     if not path.is_file():
-        raise PartError(f"there is no file {str(path)!r}.")
+        raise PartError(f"there is no file {str(path)!r}.", code="file")
     if path.suffix != ".py":
-        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.")
+        raise PartError(f"{str(path)!r} is no Python file; its name must end in .py.", code="file")
     place, folder = path.resolve(), str(path.resolve().parent)
     taken = is_taken(path.stem, place)
     if folder not in sys.path:  # at its end, it hides no library
@@ -82,7 +83,7 @@ def study_of(module: ModuleType, path: Path) -> Study:
 
     made = getattr(module, "study", None)
     if not isinstance(made, Study):
-        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study.")
+        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study.", code="file")
     return made
 
 
@@ -92,5 +93,5 @@ def system_of(module: ModuleType, path: Path) -> Multibody:
 
     made = getattr(module, "system", None)
     if not isinstance(made, Multibody):
-        raise PartError(f"{str(path)!r} does not define `system`, a qp.Multibody.")
+        raise PartError(f"{str(path)!r} does not define `system`, a qp.Multibody.", code="file")
     return made

@@ -36,7 +36,8 @@ def graph_of(asked: argparse.Namespace) -> ReconfigurationGraph:
     if asked.journal.suffix == ".py":
         raise PartError(
             f"{str(asked.journal)!r} is a Python file and no journal; `quirkpy explore "
-            f"{asked.journal}` makes one of it."
+            f"{asked.journal}` makes one of it.",
+            code="file",
         )
     modules = (module_of(asked.study).__name__,) if asked.study else ()
     return ReconfigurationGraph.load(asked.journal, modules)
@@ -59,7 +60,7 @@ def table(asked: argparse.Namespace) -> Answer:
     try:
         found = graph.table(asked.goal, asked.cost)
     except KeyError as error:
-        raise PartError(str(error.args[0])) from None
+        raise PartError(str(error.args[0]), code="name") from None
     if asked.out is not None:
         found.save(asked.out)
     rows = [
@@ -108,7 +109,8 @@ def edge_of(graph: ReconfigurationGraph, word: str) -> Edge:
     if not number.isdecimal() or int(number) >= len(graph.edges):
         raise PartError(
             f"{word!r} is no edge; there are e0 to e{len(graph.edges) - 1}, as `report --out "
-            "x.json` lists them."
+            "x.json` lists them.",
+            code="name",
         )
     return graph.edges[int(number)]
 

@@ -71,6 +71,8 @@ def explore(
     check_workers("explore", workers)
     _check_budget(budget)
     which = select_reductions(reductions)
+    if study.system.tables.bends:  # locked bodies are not rigid, and modes are not exchanged
+        which = frozenset()
     try:
         with ExitStack() as stack:
             stack.enter_context(interrupts.remember())
@@ -110,8 +112,8 @@ def explain_early_end(error: Exception) -> PartError:
     try:
         stop_short(error)
     except Unfinished as short:
-        return PartError(f"explore: {short}")
-    return PartError(f"explore: {error}")
+        return PartError(f"explore: {short}", code="machine")
+    return PartError(f"explore: {error}", code="machine")
 
 
 def start_in(journal: Journal, study: Scope) -> dict[str, Any] | None:
@@ -156,13 +158,14 @@ def member_check(study: Scope) -> Callable[[dict[str, Any]], None]:
 def load(path: str | Path, modules: Iterable[str] = ()) -> Graph:
     """The graph that a journal holds, as `ReconfigurationGraph.load` says."""
     if not os.path.isfile(path_of(path, "load")):  # pathlib raises where a folder is closed to us
-        raise PartError(f"load: there is no journal {str(path)!r}.")
+        raise PartError(f"load: there is no journal {str(path)!r}.", code="file")
     with Journal(path, read_only=True) as journal:
         study = Scope.read(journal.study(), modules)
         begun = start_in(journal, study)
         if begun is None:
             raise PartError(
-                f"load: {journal.shown} has no node yet that can be read; explore its study first."
+                f"load: {journal.shown} has no node yet that can be read; explore its study first.",
+                code="content",
             )
         place = {node: k for k, node in enumerate(journal.order())}
         towards = (lambda node: place.get(node.id, math.inf)) if place else None
@@ -187,7 +190,8 @@ def rules_in(journal: Journal) -> tuple[frozenset[Reduction], bool]:
             return select_reductions(json.loads(which or "[]")), cones == EVERYWHERE
     raise PartError(
         f"load: {journal.shown} is damaged: it no longer says by which reductions it was explored; "
-        "explore that study into it again, which mends it."
+        "explore that study into it again, which mends it.",
+        code="content",
     )
 
 
@@ -367,7 +371,8 @@ class Walk:
                 "explore: a worker was killed or could not start; what is finished is in the "
                 "journal, and the same "
                 "call goes on from there (a script asks for workers under `if __name__ == "
-                "'__main__':`)."
+                "'__main__':`).",
+                code="machine",
             ) from error
 
     def _run_batches(self, pool: Executor, sent: Sent | None, workers: int) -> None:

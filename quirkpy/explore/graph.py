@@ -15,6 +15,7 @@ from quirkpy.explore.answers import asking, exports, routes
 from quirkpy.explore.answers import plan as answers
 from quirkpy.explore.answers.asking import GraphComparison
 from quirkpy.explore.answers.motions import frames_of_edges, in_order
+from quirkpy.explore.answers.one_run import OneRun, one_run
 from quirkpy.explore.answers.plan import FlightTable, Plan
 from quirkpy.explore.answers.replay import Replay, replay
 from quirkpy.explore.answers.robustness import FAR, Margin, margins, sample_edge
@@ -27,7 +28,7 @@ from quirkpy.parts.files import check_writable, ending_of, write_text
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.doors import Colouring, Drawing
+    from quirkpy.doors import Colouring, Drawing, Live
 
 PICTURES = (".png", ".svg", ".pdf")
 
@@ -148,6 +149,12 @@ class ReconfigurationGraph(Graph):
         `Replay`."""
         return replay(self, plan)
 
+    def one_run(self, plan: Any) -> OneRun:
+        """A plan, or a `Replay` of it, as one system and its switches, to be simulated with more
+        aboard: ``one.system.simulate(one.duration, switches=one.switches)`` repeats the replay."""
+        flown = plan if isinstance(plan, Replay) else self.replay(plan)
+        return one_run(self.study, flown)
+
     # --- what may differ in flight ----------------------------------------------------------------
     def robustness(
         self, edge: Edge, samples: int = 1000, *, spread: Spread | None = None, seed: int = 0,
@@ -186,6 +193,17 @@ class ReconfigurationGraph(Graph):
         which a change is found, by steps that double and then by halves: what changes and changes
         back within one step is not seen."""
         return margins(self, edge, FAR if reach is None else reach, resolution, within)
+
+    def show(
+        self, *, browser: bool = True, port: int | None = None, patience: float = 60.0,
+        wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Open the page of the graph in the browser, where any choice at any shape can be flown and
+        watched, also those that were not tried; these become known to the page, not to the journal.
+        Options are those of `Multibody.show`."""
+        return doors.server.show(
+            lambda: doors.live.StudyPage(self.study, self), browser, port, patience, wait
+        )
 
     def animate(self, plan: Any, **options: Any) -> None:
         """Fly a plan and play it in a window; options are those of `Trajectory.animate`."""

@@ -35,7 +35,7 @@ from quirkpy.parts.part import PartError
 SCHEMA = 3
 #: Rises whenever runs may end otherwise than before, or shapes, choices and reductions be told
 #: otherwise: runs of both kinds would not make one graph.
-RESULTS = 10
+RESULTS = 11
 
 #: What SQLite keeps beside a file until all of it is in that.
 BESIDE = ("-wal", "-journal")
@@ -84,7 +84,9 @@ class Journal:
         except (sqlite3.Error, UnicodeError) as error:
             raise self._refuse(error) from error
         except OSError as error:
-            raise PartError(f"{self.shown} cannot be read: {error.strerror}.") from error
+            raise PartError(
+                f"{self.shown} cannot be read: {error.strerror}.", code="file"
+            ) from error
 
     def _open_copy(
         self, stack: contextlib.ExitStack, path: Path, left: Iterable[Path]
@@ -118,7 +120,9 @@ class Journal:
         if self.read_only and not tables:
             raise self._empty()
         if tables and ("meta" not in tables or ("runs" not in tables and self.read_only)):
-            raise PartError(f"{self.shown} is no journal of an exploration; give another file.")
+            raise PartError(
+                f"{self.shown} is no journal of an exploration; give another file.", code="content"
+            )
         if "meta" in tables:
             self._check_schema()
         if not self.read_only:
@@ -137,7 +141,8 @@ class Journal:
             if note[0] == "schema":
                 raise PartError(
                     f"{self.shown} has schema {note[1]}, but this version knows {SCHEMA}; "
-                    "begin a new one."
+                    "begin a new one.",
+                    code="content",
                 )
         if notes or (self.read_only and len(self)):
             raise self._unknown("which version wrote it")
@@ -152,13 +157,15 @@ class Journal:
 
     def _unknown(self, what: str) -> PartError:
         return PartError(
-            f"{self.shown} is damaged: it no longer says {what}; move it away and begin a new one."
+            f"{self.shown} is damaged: it no longer says {what}; move it away and begin a new one.",
+            code="content",
         )
 
     def _empty(self) -> PartError:
         return PartError(
             f"{self.shown} is empty: the exploration that made it ended before it could write "
-            "anything down; explore its study into it."
+            "anything down; explore its study into it.",
+            code="content",
         )
 
     @contextlib.contextmanager
@@ -222,7 +229,9 @@ class Journal:
             "what it was made for cannot be read" if known is None else differences(known, document)
         )
         raise PartError(
-            f"{self.shown} belongs to another study: {what}; give another file, or delete this one."
+            f"{self.shown} belongs to another study: {what}; give another file, or delete "
+            "this one.",
+            code="content",
         )
 
     def _check_results(self) -> None:
@@ -234,7 +243,8 @@ class Journal:
             raise PartError(
                 f"{self.shown} was written by quirkpy {wrote}, whose runs may end otherwise than "
                 "those of this version "
-                f"(results {results}, here {RESULTS}); begin a new one."
+                f"(results {results}, here {RESULTS}); begin a new one.",
+                code="content",
             )
 
     def study(self) -> str:
@@ -248,7 +258,8 @@ class Journal:
             raise PartError(
                 f"{self.shown} is damaged: it no longer says what was explored; explore that study "
                 "into it again, "
-                "which mends it."
+                "which mends it.",
+                code="content",
             )
         return document
 
@@ -431,7 +442,8 @@ class Journal:
         if "full" in words or "disk I/O" in words:
             return PartError(
                 f"{self.shown} cannot grow ({words}); what is in it stays, and the same call goes "
-                "on."
+                "on.",
+                code="file",
             )
         if any(
             sign in words
@@ -439,13 +451,16 @@ class Journal:
         ):
             return PartError(
                 f"{self.shown} is damaged or is no journal ({words}); move it away and begin a new "
-                "one."
+                "one.",
+                code="content",
             )
         if "locked" in words:
             return PartError(
-                f"{self.shown} is in use by another exploration; wait for it, or give another file."
+                f"{self.shown} is in use by another exploration; wait for it, or give another "
+                "file.",
+                code="file",
             )
-        return PartError(f"{self.shown} cannot be used: {words}.")
+        return PartError(f"{self.shown} cannot be used: {words}.", code="file")
 
 
 def differences(old: str, new: str) -> str:

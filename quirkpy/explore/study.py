@@ -5,14 +5,18 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from concurrent.futures import Executor
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
+from quirkpy import doors
 from quirkpy.explore.explorer import explore
 from quirkpy.explore.graph import ReconfigurationGraph
 from quirkpy.explore.scope.choices import Exploring, Reduction
 from quirkpy.explore.scope.judging import judge_scope
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.system.findings import Finding
+
+if TYPE_CHECKING:
+    from quirkpy.doors import Live
 
 
 class Study(Scope):
@@ -33,6 +37,16 @@ class Study(Scope):
         """Probable mistakes: those of the system (`Multibody.check`), a study without sensors, and
         options that no pair of sensors can use."""
         return judge_scope(self)
+
+    def show(
+        self, *, browser: bool = True, port: int | None = None, patience: float = 60.0,
+        wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Open a page in the browser that begins at the start of the study: pick a choice at a
+        shape, and watch what comes of it. Options are those of `Multibody.show`."""
+        return doors.server.show(
+            lambda: doors.live.StudyPage(self, None), browser, port, patience, wait
+        )
 
     def explore(
         self, path: str | Path | None = None, *, workers: int | Executor = 1,

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+import inspect
 import itertools
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import Executor
 from dataclasses import dataclass
 from pathlib import Path
@@ -30,6 +31,8 @@ CHARTED = {
     "reached": "shapes reached", "energy": "cheapest plan [J]", "time": "its time [s]",
     "probability": "surest plan",
 }  # fmt: skip
+#: Options of `Study.explore` that a sweep passes on.
+OPTIONS = ("budget", "towards", "progress", "reductions")
 
 Goal = str | Callable[[Node], bool] | None
 
@@ -103,14 +106,17 @@ def sweep(
     on; None: nothing is kept. goal: a condition of a node, or the name of one; None: the node that
     costs most to reach. samples: so often each move is flown to learn how sure it is (see
     `robustness`); 0: the surest plan is that among moves of which the journal knows it. workers,
-    options: as for `Study.explore`."""
-    check_asked(study_of, goal)
+    options (budget, towards, progress, reductions): as for `Study.explore`."""
+    check_asked(study_of, goal, options)
     places = journals(parameters, folder)
+    check_parameters(study_of, parameters)
     points = []
     for values, place in places:
         study = study_of(**values)
         if not isinstance(study, Study):
-            raise PartError(f"sweep: study_of gave {show(study)}, but must give a Study.")
+            raise PartError(
+                f"sweep: study_of gave {show(study)}, but must give a Study.", code="yours"
+            )
         graph = study.explore(place, workers=workers, **options)
         if samples:
             sample(graph, samples, workers)
@@ -134,13 +140,15 @@ def journals(
         if twice:
             raise PartError(
                 f"sweep: several points would have the journal {min(twice)!r}; give values that "
-                "are written differently, each once."
+                "are written differently, each once.",
+                code="file",
             )
     return found
 
 
-def check_asked(study_of: Any, goal: Any) -> None:
-    """A function that gives studies, and a goal; before anything is explored."""
+def check_asked(study_of: Any, goal: Any, options: Mapping[str, Any]) -> None:
+    """A function that gives studies, a goal, and options of `Study.explore`; before anything is
+    explored."""
     if not callable(study_of):
         raise PartError(
             f"sweep: study_of is {show(study_of)}, but must be a function that gives a Study."
@@ -149,6 +157,25 @@ def check_asked(study_of: Any, goal: Any) -> None:
         raise PartError(
             f"sweep: goal is {show(goal)}, but must be a condition of a node, or the name of one."
         )
+    unknown = [name for name in options if name not in OPTIONS]
+    if unknown:
+        raise PartError(
+            f"sweep: there is no option {unknown[0]!r}; there are {', '.join(OPTIONS)}.",
+            code="name",
+        )
+
+
+def check_parameters(study_of: Callable[..., Any], names: Iterable[str]) -> None:
+    """Refuse parameters that a function does not take, or too few for it."""
+    try:
+        inspect.signature(study_of).bind(**dict.fromkeys(names))
+    except TypeError as error:
+        raise PartError(
+            f"sweep: study_of and parameters= do not fit: {error}; give it those parameters.",
+            code="name",
+        ) from None
+    except ValueError:  # compiled, so that its parameters are not known
+        return
 
 
 def make_folder(folder: str | Path) -> None:
@@ -157,7 +184,7 @@ def make_folder(folder: str | Path) -> None:
         Path(folder).mkdir(parents=True, exist_ok=True)
     except OSError as error:
         raise PartError(
-            f"sweep: folder {str(folder)!r} cannot be made: {sentence_of(error)}."
+            f"sweep: folder {str(folder)!r} cannot be made: {sentence_of(error)}.", code="file"
         ) from None
 
 

@@ -26,7 +26,7 @@ def unite(paths: Sequence[Any], out: Any, modules: Iterable[str] = ()) -> None:
     if len(paths) < 2:
         raise PartError("merge: give two journals or more.")
     if place.exists():
-        raise PartError(f"merge: {str(place)!r} is there already; give another name.")
+        raise PartError(f"merge: {str(place)!r} is there already; give another name.", code="file")
     with ExitStack() as stack:
         journals = [stack.enter_context(open_journal(path)) for path in paths]
         document = journals[0].study()
@@ -51,7 +51,7 @@ def unite(paths: Sequence[Any], out: Any, modules: Iterable[str] = ()) -> None:
 def open_journal(path: Any) -> Journal:
     """A journal to read from."""
     if not Path(path).is_file():
-        raise PartError(f"merge: there is no journal {str(path)!r}.")
+        raise PartError(f"merge: there is no journal {str(path)!r}.", code="file")
     return Journal(path, read_only=True)
 
 
@@ -61,7 +61,8 @@ def _check_rules(journals: Sequence[Journal]) -> None:
         if len({journal.meta(word) for journal in journals} - {None}) > 1:
             raise PartError(
                 f"merge: {', '.join(journal.shown for journal in journals)} were explored with "
-                f"different {word}; explore all of them with the same."
+                f"different {word}; explore all of them with the same.",
+                code="content",
             )
 
 

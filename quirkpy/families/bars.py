@@ -43,7 +43,8 @@ class CompressibleBar(Part):
 
     start, end [m] in N in the initial pose; Young's modulus E [Pa]; mass m [kg] or density [kg/m3];
     radius r0 [m] (default: a hundredth of the length L0); poisson, its ratio nu; damping [N s/m]
-    along the bar; tips: further masses at both ends [kg].
+    along the bar; limit_load [N], at which it yields, both ways; tips: further masses at both ends
+    [kg].
 
     It pushes and pulls with (E pi r0^2 / L0) (L - L0). Cross-sections keep their shares of the
     length, so there is one freedom more than of a rigid bar, and its radius is r = r0 (1 - nu (L -
@@ -64,6 +65,7 @@ class CompressibleBar(Part):
     radius: float | None = checked(optional(positive), default=None, kw_only=True)
     poisson: float = checked(poissons_ratio, default=0.0, kw_only=True)
     damping: float = checked(not_negative, default=0.0, kw_only=True)
+    limit_load: float | None = checked(optional(positive), default=None, kw_only=True)
     tips: Sequence[float] = checked(tip_masses, default=(0.0, 0.0), kw_only=True)
 
     def validate(self) -> None:
@@ -141,7 +143,7 @@ class CompressibleBar(Part):
         """The spring between the tips; its tension is negative where the bar pushes."""
         return Spring(
             f"{self.name} elasticity", self.first_tip, self.second_tip, stiffness=self.stiffness,
-            rest_length=self.length, damping=self.damping,
+            rest_length=self.length, damping=self.damping, limit_load=self.limit_load,
         )  # fmt: skip
 
     @cached_property

@@ -126,7 +126,9 @@ def _angles_given(creases: Any, seams: Sequence[Seam], who: str) -> dict[tuple[A
                 f"{who}: corners {show(crease)} are the ends of no crease of two faces."
             )
         if ends in out:
-            raise PartError(f"{who}: crease {show(crease)} is given twice; name it once.")
+            raise PartError(
+                f"{who}: crease {show(crease)} is given twice; name it once.", code="name"
+            )
         out[ends] = check_angle(angle, who, f"the angle of crease {show(crease)}")
     return out
 
@@ -299,7 +301,8 @@ def _corners_after(
             if seen[corner] and gap > CLOSED * size:
                 raise PartError(
                     f"{who}: folded so, the sheet tears at corner {corner}, by {gap:.3g} m; rigid "
-                    "panels around a corner allow only angles that close."
+                    "panels around a corner allow only angles that close.",
+                    code="pose",
                 )
             if not seen[corner]:
                 out[corner], seen[corner] = place, True
@@ -353,7 +356,8 @@ def _wind(
         if abs(turns - round(turns)) * 2.0 * math.pi > SAME_ANGLE:
             raise PartError(
                 f"{who}: {hinge.name} is to be folded by {show(angle)} rad, but its corners say "
-                f"{state[hinge.name].angle:.6g} rad."
+                f"{state[hinge.name].angle:.6g} rad.",
+                code="pose",
             )
         windings[state.joints.index(hinge.name)] += round(turns)
     return (

@@ -68,10 +68,14 @@ def read_fold(
     place = readable(path, who)
     try:
         if os.path.getsize(place) > LONGEST_TEXT:
-            raise PartError(f"{who}: {str(place)!r} is too large for a FOLD file; give another.")
+            raise PartError(
+                f"{who}: {str(place)!r} is too large for a FOLD file; give another.", code="content"
+            )
         text = place.read_bytes()
     except OSError as error:
-        raise PartError(f"{who}: {str(place)!r} cannot be read: {error.strerror}.") from error
+        raise PartError(
+            f"{who}: {str(place)!r} cannot be read: {error.strerror}.", code="file"
+        ) from error
     who = f"{who}: {place.name!r}"
     chosen, older = _frame_of(plain_values(text, who), frame, who)
     given = _numbers(chosen, "vertices_coords", who) * _unit_of(chosen, who)
@@ -79,7 +83,9 @@ def read_fold(
     edges = _edges(chosen, len(points), who)
     faces = chosen.get("faces_vertices") or _faces_drawn(points, edges, who)
     if not (isinstance(faces, list) and all(isinstance(face, list) for face in faces)):
-        raise PartError(f"{who}: faces_vertices must be a list of lists of corners.")
+        raise PartError(
+            f"{who}: faces_vertices must be a list of lists of corners.", code="content"
+        )
     with np.errstate(all="ignore"):  # results of absurdly large numbers are refused later
         check_faces(points, faces, who)
     angles = _angles(chosen, edges, faces, who) if fold else None
@@ -92,24 +98,33 @@ def _frame_of(document: Any, wanted: int, who: str) -> tuple[Frame, bool]:
     """A frame with the fields that it inherits, and whether its angles belong to a frame before the
     one that moved its corners."""
     if not isinstance(document, dict):
-        raise PartError(f"{who}: a FOLD file is a JSON object, with keys such as vertices_coords.")
+        raise PartError(
+            f"{who}: a FOLD file is a JSON object, with keys such as vertices_coords.",
+            code="content",
+        )
     rest = document.get("file_frames") or []
     frames = [document, *(rest if isinstance(rest, list) else [])]
     if isinstance(wanted, bool) or not isinstance(wanted, int) or not 0 <= wanted < len(frames):
         raise PartError(
-            f"{who}: there is no frame {show(wanted)}; there are 0 to {len(frames) - 1}."
+            f"{who}: there is no frame {show(wanted)}; there are 0 to {len(frames) - 1}.",
+            code="content",
         )
     chain: list[Frame] = []
     k = wanted
     while True:
         if not isinstance(frames[k], dict) or len(chain) > len(frames):
-            raise PartError(f"{who}: frame {k} inherits from no frame, or from itself.")
+            raise PartError(
+                f"{who}: frame {k} inherits from no frame, or from itself.", code="content"
+            )
         chain.append(frames[k])
         if k == 0 or not frames[k].get("frame_inherit"):
             break
         k = frames[k].get("frame_parent", 0)
         if not isinstance(k, int) or not 0 <= k < len(frames):
-            raise PartError(f"{who}: frame {wanted} inherits from frame {show(k)}, which is none.")
+            raise PartError(
+                f"{who}: frame {wanted} inherits from frame {show(k)}, which is none.",
+                code="content",
+            )
     merged = {key: value for one in reversed(chain) for key, value in one.items()}
     moved = next((k for k, one in enumerate(chain) if "vertices_coords" in one), len(chain))
     return merged, all("edges_foldAngle" not in one for one in chain[: moved + 1])
@@ -119,17 +134,18 @@ def _unit_of(frame: Frame, who: str) -> float:
     unit = frame.get("frame_unit", "unit")
     if not isinstance(unit, str) or unit not in UNITS:
         raise PartError(
-            f"{who}: frame_unit is {show(unit)}, but must be one of {', '.join(UNITS)}."
+            f"{who}: frame_unit is {show(unit)}, but must be one of {', '.join(UNITS)}.",
+            code="content",
         )
     return UNITS[unit]
 
 
 def _numbers(frame: Frame, key: str, who: str) -> Floats:
     if key not in frame:
-        raise PartError(f"{who}: it has no {key}, without which there is no sheet.")
+        raise PartError(f"{who}: it has no {key}, without which there is no sheet.", code="content")
     out: Floats = check_argument(who, key, frame[key], real)
     if not np.isfinite(out).all():
-        raise PartError(f"{who}: {key} must be finite numbers.")
+        raise PartError(f"{who}: {key} must be finite numbers.", code="content")
     return out
 
 
@@ -142,7 +158,9 @@ def _edges(frame: Frame, corners: int, who: str) -> list[tuple[int, int]]:
         return []
     pairs = ends.ndim == 2 and ends.shape[1] == 2 and not (ends % 1.0).any()
     if not pairs or ((ends < 0) | (ends >= corners)).any():
-        raise PartError(f"{who}: edges_vertices must be pairs of corners, 0 to {corners - 1}.")
+        raise PartError(
+            f"{who}: edges_vertices must be pairs of corners, 0 to {corners - 1}.", code="content"
+        )
     return [(int(a), int(b)) for a, b in ends]
 
 
@@ -155,7 +173,8 @@ def _angles(
         return None
     if not isinstance(given, list) or len(given) != len(edges):
         raise PartError(
-            f"{who}: edges_foldAngle must have a number for each of {len(edges)} edges."
+            f"{who}: edges_foldAngle must have a number for each of {len(edges)} edges.",
+            code="content",
         )
     sides = Counter(frozenset(edge) for face in faces for edge in edges_of(face))
     out = {}
@@ -163,7 +182,8 @@ def _angles(
         if sides[frozenset(edge)] == 2 and angle is not None:
             if isinstance(angle, bool) or not isinstance(angle, (int, float)):
                 raise PartError(
-                    f"{who}: the fold angle of edge {edge} is {show(angle)}, no number."
+                    f"{who}: the fold angle of edge {edge} is {show(angle)}, no number.",
+                    code="content",
                 )
             degrees = check_argument(who, f"the fold angle of edge {edge}", angle, number)
             out[edge] = math.radians(degrees)
@@ -196,7 +216,8 @@ def _faces_drawn(points: Floats, edges: Sequence[tuple[int, int]], who: str) -> 
     if not edges or np.ptp(points[:, 2]) > 0.0:
         raise PartError(
             f"{who}: it has no faces_vertices, and they can be told from the edges of a plane "
-            "drawing only."
+            "drawing only.",
+            code="content",
         )
     ways = [way for a, b in edges for way in ((a, b), (b, a))]
     around: dict[int, list[int]] = {}

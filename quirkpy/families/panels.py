@@ -26,7 +26,8 @@ Crease: TypeAlias = tuple[int, int]
 
 #: Largest deviation of a face from a plane, and gap of a closed fold, as shares of the size [1].
 PLANE, CLOSED = 1e-9, 1e-9
-
+#: Largest thickness of a panel, and height above its creases, as shares of the size [1].
+TALLEST = 1e4
 
 #: The numbers of a tape spring; it needs the first three.
 TAPE = ("stiffness", "peak", "plateau", "snap", "straight", "damping")
@@ -89,7 +90,8 @@ def check_options(options: PanelOptions, names: Sequence[str], who: str) -> dict
     if unknown:
         raise PartError(
             f"{who}: there is no option {unknown[0]!r}; there are "
-            f"{', '.join(PanelOptions.__annotations__)}."
+            f"{', '.join(PanelOptions.__annotations__)}.",
+            code="name",
         )
     out: dict[str, Any] = {
         "latch": None, "stop": None, "free": True, "inertia": None, "tape": None, "contact": False,
@@ -176,7 +178,9 @@ def _inertias(value: Any, names: Sequence[str], who: str) -> list[Any]:
         return [value] * len(names)
     unknown = [name for name in value if name not in names]
     if unknown:
-        raise PartError(f"{who}: inertia names {show(unknown[0])}, but no panel is called so.")
+        raise PartError(
+            f"{who}: inertia names {show(unknown[0])}, but no panel is called so.", code="name"
+        )
     return [value.get(name) for name in names]
 
 
@@ -200,6 +204,7 @@ def lay_out(
     who: str,
 ) -> Plates:
     """Panels of some thickness, from those of none."""
+    _check_sizes(polygons, chosen, who)
     normals = [normal_of(polygon) for polygon in polygons]
     if chosen["hinges"] == "surface":
         heights = [0.5 * sense * chosen["thickness"] for sense in senses]
@@ -209,6 +214,19 @@ def lay_out(
         shifts = [up * n for up, n in zip(chosen["offset"], normals, strict=True)]
     moved = [polygon + shift for polygon, shift in zip(polygons, shifts, strict=True)]
     return Plates(moved, shifts, seams, heights)
+
+
+def _check_sizes(polygons: Sequence[Floats], chosen: Mapping[str, Any], who: str) -> None:
+    """Refuse panels whose thickness, or height above their creases, leaves nothing of the sheet
+    after rounding."""
+    size = max(float(np.ptp(polygon, axis=0).max()) for polygon in polygons)
+    heights = {"thickness": chosen["thickness"], "offset": max(map(abs, chosen["offset"]))}
+    for name, height in heights.items():
+        if height > TALLEST * size:
+            raise PartError(
+                f"{who}: {name} is {height:g} m, and the largest panel {size:g} m wide; give both "
+                "in metres."
+            )
 
 
 def _shifts(
@@ -232,7 +250,8 @@ def _shifts(
                 raise PartError(
                     f"{who}: with hinges on their surfaces, panels {seam.faces[0]} and "
                     f"{seam.faces[1]} are {off:.3g} m apart; around a corner panels fold about "
-                    "axes in one plane: give offset instead."
+                    "axes in one plane: give offset instead.",
+                    code="pose",
                 )
     return [found[face] for face in range(len(normals))]
 

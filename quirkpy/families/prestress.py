@@ -83,7 +83,7 @@ def strings_of(system: Multibody) -> list[String]:
     names, chosen = system.selection.tables.force_names, system.selection.forces
     found = [part for f in chosen if isinstance(part := system[names[f]], String)]
     if not found:
-        raise PartError("prestress: no String acts in this system.")
+        raise PartError("prestress: no String acts in this system.", code="answer")
     return found
 
 
@@ -91,7 +91,9 @@ def spring_of(system: Multibody, name: Any) -> Spring:
     """A spring of the system by its name."""
     part = system[name] if isinstance(name, str) else None
     if not isinstance(part, Spring):
-        raise PartError(f"prestress: bars names {show(name)}, which is no Spring of this system.")
+        raise PartError(
+            f"prestress: bars names {show(name)}, which is no Spring of this system.", code="name"
+        )
     return part
 
 
@@ -177,7 +179,7 @@ class Net(NamedTuple):
         size = float(np.linalg.norm(self.loads) + least * np.linalg.norm(self.pulls[:, :n]))
         above, left = nnls(columns, wanted, maxiter=most)
         if left > UNBALANCED * size:
-            raise PartError(self.why_not(least, wanted - columns @ above))
+            raise PartError(self.why_not(least, wanted - columns @ above), code="answer")
         small = np.diag(np.concatenate([np.ones(n), np.zeros(2 * free)]))
         both = np.concatenate([WEIGHT * columns, small])
         above, _ = nnls(both, np.concatenate([WEIGHT * wanted, np.zeros(len(small))]), maxiter=most)
@@ -294,7 +296,8 @@ def free_shape(D: Floats, points: Floats) -> Floats:
     if null.shape[1] < 4:
         raise PartError(
             f"form_find: these densities hold no shape in space, but one of {null.shape[1] - 1} "
-            "dimensions: change them, or fix nodes."
+            "dimensions: change them, or fix nodes.",
+            code="answer",
         )
     return np.asarray(null @ (null.T @ points))
 
@@ -308,7 +311,8 @@ def held_shape(D: Floats, points: Floats, held: Sequence[int]) -> Floats:
         loose = np.linalg.svd(inner)[2][-1]
         raise PartError(
             f"form_find: these densities leave node {free[int(np.argmax(abs(loose)))]} where it "
-            "likes; change them, or fix more nodes."
+            "likes; change them, or fix more nodes.",
+            code="answer",
         )
     out = points.copy()
     out[free] = np.linalg.solve(inner, -D[np.ix_(free, list(held))] @ points[list(held)])

@@ -277,7 +277,8 @@ def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions
         if row["kind"] not in found or not all(n.isdecimal() for n in row["nodes"].split()):
             raise PartError(
                 f"read_csv: line {k + 2} of {members} is {show(row)}, but must be a bar or a "
-                "string and the numbers of its nodes, such as string,0 4."
+                "string and the numbers of its nodes, such as string,0 4.",
+                code="content",
             )
         found[row["kind"]].append(tuple(map(int, row["nodes"].split())))
         for name in MEMBER_COLUMNS[row["kind"]] & row.keys():
@@ -309,7 +310,7 @@ def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict
         text = readable(path, what).read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
         raise PartError(
-            f"read_csv: {show(str(path))} cannot be read: {sentence_of(error)}."
+            f"read_csv: {show(str(path))} cannot be read: {sentence_of(error)}.", code="content"
         ) from None
     head = text.partition("\n")[0]
     between = next((mark for mark in "\t;" if mark in head), ",")
@@ -317,7 +318,8 @@ def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict
     if not set(columns) <= set(reader.fieldnames or ()):
         raise PartError(
             f"read_csv: {path} has the columns {', '.join(reader.fieldnames or ['none'])}, but "
-            f"must have {', '.join(columns)}."
+            f"must have {', '.join(columns)}.",
+            code="content",
         )
     for row in reader:
         yield {name: (value or "").strip() for name, value in row.items() if name}
@@ -330,7 +332,7 @@ def number_in(path: FilePath, row: Mapping[str, str], column: str, default: str 
         return float(text)
     except ValueError:
         raise PartError(
-            f"read_csv: {column} is {text!r} in {path}, but must be a number."
+            f"read_csv: {column} is {text!r} in {path}, but must be a number.", code="content"
         ) from None
 
 

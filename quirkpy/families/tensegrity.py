@@ -21,23 +21,21 @@ from quirkpy.parts.checks import instance, not_negative, positive, show, vector,
 from quirkpy.parts.joint import BaseJoint
 from quirkpy.parts.joints import Planar, Revolute, Spherical
 from quirkpy.parts.part import Part, PartError, check_argument
-from quirkpy.parts.strings import String
+from quirkpy.parts.strings import String, point_mass
 from quirkpy.system.multibody import Multibody
 
 #: Two nodes, or for a string all nodes along its path, counted from 0.
 Member: TypeAlias = Sequence[int]
 #: One number for all members, or one for each.
 OneOrEach: TypeAlias = float | Sequence[float]
-#: The density of point masses, which determines the size of their balls [kg/m3].
-BALL_DENSITY = 8000.0
 #: The default radius of a bar, as a share of its length [1].
 SLENDER = 0.01
 
 
 class BarOptions(TypedDict, total=False):
     """Options of bars: density [kg/m3] or mass [kg], and radius [m] (default: a hundredth of the
-    length); for compressible ones Young's modulus [Pa], poisson, the ratio [1], and damping [N s/m]
-    along them; each one number, or one for each bar."""
+    length); for compressible ones Young's modulus [Pa], poisson, the ratio [1], damping [N s/m]
+    along them, and limit_load [N], at which they yield; each one number, or one for each bar."""
 
     density: OneOrEach
     mass: OneOrEach
@@ -45,19 +43,21 @@ class BarOptions(TypedDict, total=False):
     modulus: OneOrEach
     poisson: OneOrEach
     damping: OneOrEach
+    limit_load: OneOrEach
 
 
 class StringOptions(TypedDict, total=False):
     """Options of strings: stiffness [N/m] or EA [N]; rest, the rest length as a share of the
-    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; mass [kg] (default 0), with
-    beads, the number of point masses along it (default 3); each one number, or one for each
-    string."""
+    initial length [1] (default 1), or rest_length [m]; damping [N s/m]; limit_load [N], at which it
+    yields; mass [kg] (default 0), with beads, the number of point masses along it (default 3); each
+    one number, or one for each string."""
 
     stiffness: OneOrEach
     EA: OneOrEach
     rest: OneOrEach
     rest_length: OneOrEach
     damping: OneOrEach
+    limit_load: OneOrEach
     mass: OneOrEach
     beads: OneOrEach
 
@@ -216,7 +216,7 @@ class Frame(NamedTuple):
         each = MemberNumbers(self.who, "bar", options, len(self.pairs))
         if options.get("modulus") is not None:
             return tuple(self.soft_bar(k, each) for k in range(len(self.pairs)))
-        for name in ("poisson", "damping"):
+        for name in ("poisson", "damping", "limit_load"):
             if options.get(name) is not None:
                 raise PartError(
                     f"{self.who}: bar has {name}, but is rigid without a modulus [Pa]; give one."
@@ -238,7 +238,8 @@ class Frame(NamedTuple):
             modulus=each.get("modulus", k, positive), mass=each.get("mass", k, positive),
             density=each.get("density", k, positive), radius=each.get("radius", k, positive),
             poisson=each.get("poisson", k, not_negative, 0.0),
-            damping=each.get("damping", k, not_negative, 0.0), tips=self.tip_masses(k),
+            damping=each.get("damping", k, not_negative, 0.0),
+            limit_load=each.get("limit_load", k, positive), tips=self.tip_masses(k),
         )  # fmt: skip
         return Strut(made.middle, made.ends, tuple(made), made)
 
@@ -272,12 +273,7 @@ class Frame(NamedTuple):
         """The point masses at nodes where no bar ends, by node."""
         alone = [i for i in sorted(self.masses) if not self.ends[i] and i not in self.held]
         return {
-            i: Body.sphere(
-                f"p{k + 1}",
-                (3.0 * self.masses[i] / (4.0 * math.pi * BALL_DENSITY)) ** (1.0 / 3.0),
-                self.masses[i],
-                position=tuple(self.points[i]),
-            )
+            i: point_mass(f"p{k + 1}", self.masses[i], tuple(self.points[i]))
             for k, i in enumerate(alone)
         }
 
@@ -349,6 +345,7 @@ class Frame(NamedTuple):
             self.names[k], first, last, over=over, rest_length=rest,
             stiffness=each.get("stiffness", k, not_negative), EA=each.get("EA", k, positive),
             damping=each.get("damping", k, not_negative, 0.0),
+            limit_load=each.get("limit_load", k, positive),
         )  # fmt: skip
 
 

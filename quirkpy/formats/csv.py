@@ -29,6 +29,7 @@ def data_frame(columns: Mapping[str, Any]) -> Any:
         import pandas
     except ImportError as error:
         raise PartError(
-            "DataFrames need pandas; install it with: pip install 'quirkpy[tables]'."
+            "DataFrames need pandas; install it with: pip install 'quirkpy[tables]'.",
+            code="install",
         ) from error
     return pandas.DataFrame(dict(columns))

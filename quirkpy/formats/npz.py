@@ -26,6 +26,7 @@ from quirkpy.explore.model.graph import Edge, Outcome
 from quirkpy.explore.model.leaving import Leaving
 from quirkpy.explore.scope.choices import Arrival, Carried, Choice
 from quirkpy.kernels.base.states import attitudes_of, bodies_of, zero_rows
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.state import State, are_rows
@@ -44,7 +45,7 @@ from quirkpy.motion.course import (
 from quirkpy.motion.settings import Settings, check_settings
 from quirkpy.motion.switching import SwitchedTrajectory, apply_switch, begin_as
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.files import FilePath, readable, replacing
+from quirkpy.parts.files import FilePath, path_of, readable, replacing
 from quirkpy.parts.json import Reader, Writer
 from quirkpy.parts.part import PartError
 from quirkpy.rest.reason import Reason, told
@@ -92,6 +93,7 @@ UNREADABLE = (
 
 def save(run: Trajectory, path: FilePath) -> None:
     """Write a run, with exactly the given file name; functions of t raise an error."""
+    check_ending(path)
     arrays: dict[str, Any] = {}
     writers = {
         Trajectory: partial(_write_run, arrays),
@@ -101,6 +103,17 @@ def save(run: Trajectory, path: FilePath) -> None:
     text = Writer(writers).document(run)
     with replacing(path, "save") as file:
         np.savez(file, schema=np.array(SCHEMA), document=np.array(text), **arrays)
+
+
+def check_ending(path: FilePath) -> None:
+    """Refuse a name that promises another format than NPZ."""
+    ending = path_of(path, "save").suffix
+    if ending.lower() not in ("", ".npz"):
+        raise PartError(
+            f"save: {os.fspath(path)!r} ends in {ending}, but a run is kept as .npz, and its table "
+            "as .csv.",
+            code="file",
+        )
 
 
 def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
@@ -121,9 +134,11 @@ def load(path: FilePath, modules: Iterable[str] = ()) -> Trajectory:
     try:
         run = Reader(str(arrays["document"]), modules, extra).root()
     except PartError as error:
-        raise PartError(f"load: {name!r} cannot be read: {error}") from error
+        raise PartError(f"load: {name!r} cannot be read: {error}", code="content") from error
     if not isinstance(run, Trajectory):
-        raise PartError(f"load: {name!r} holds no run; give a file that Trajectory.save wrote.")
+        raise PartError(
+            f"load: {name!r} holds no run; give a file that Trajectory.save wrote.", code="content"
+        )
     return run
 
 
@@ -217,14 +232,18 @@ def _read_archive(name: str) -> dict[str, Any]:
         schema = int(arrays["schema"])
         json.loads(str(arrays["document"]))
     except OSError as error:
-        raise PartError(f"load: {name!r} cannot be read: {error.strerror or error}.") from error
+        raise PartError(
+            f"load: {name!r} cannot be read: {error.strerror or error}.", code="file"
+        ) from error
     except UNREADABLE as error:
         raise PartError(
-            f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote."
+            f"load: {name!r} is not a run, or is damaged; give a file that Trajectory.save wrote.",
+            code="content",
         ) from error
     if schema != SCHEMA:
         raise PartError(
-            f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}."
+            f"load: {name!r} has schema {schema}, but this version of quirkpy reads {SCHEMA}.",
+            code="content",
         )
     return arrays
 
@@ -324,19 +343,22 @@ def _check_course(course: Course, system: System) -> None:
         if rows == 0 or array.shape != shape or array.dtype != np.float64:
             raise ValueError(f"its arrays are not those of its system: course.{name}")
     layouts = system.clusters.layout, system.clusters.merged_layout
-    if not _is_plain(course) or course.stops not in [layout.labels for layout in layouts]:
+    if not _is_plain(course, points_of(system.tables).rows_count) or course.stops not in [
+        layout.labels for layout in layouts
+    ]:
         raise ValueError("its course is none that a run can have left")
 
 
-def _is_plain(course: Course) -> bool:
-    """Whether counts, events, stops and numbers of a course are plausible."""
+def _is_plain(course: Course, moving: int) -> bool:
+    """Whether counts, events, stops and numbers of a course are plausible; moving: how many bodies
+    and points of modes there are."""
     rows, stops = len(course.t), len(course.stops)
     return bool(
         are_counts(course.counts)
         and all(map(is_happening, course.events))
         and all(map(is_record, course.records))
         and all(map(is_control, course.controls))
-        and all(is_jump(jump, course) for jump in course.jumps)
+        and all(is_jump(jump, moving) for jump in course.jumps)
         and all(map(is_departure, course.departures))
         and texts(course.stops)
         and isinstance(course.stop, Stop)
@@ -390,9 +412,9 @@ def is_departure(value: Any) -> bool:
     )
 
 
-def is_jump(value: Any, course: Course) -> bool:
-    """Whether a value is a jump of the velocities of a course."""
-    bodies = bodies_of(course.states[0]).shape
+def is_jump(value: Any, moving: int) -> bool:
+    """Whether a value is a jump of the velocities of so many bodies and points of modes."""
+    bodies = zero_rows(moving).shape
     return (
         isinstance(value, Jump)
         and type(value.t) is float

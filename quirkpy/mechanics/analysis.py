@@ -8,7 +8,14 @@ from typing import Literal, NamedTuple, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, by_body, linear_of, speeds_count, zero_vectors
+from quirkpy.kernels.base.states import (
+    angular_of,
+    by_body,
+    linear_of,
+    vectors_from,
+    zero_vectors,
+)
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.maths.warnings import warn
@@ -110,7 +117,10 @@ def choose_accelerations(at: Instant, found: Floats) -> Floats:
     lightest, heaviest = (tables.body_names[int(k)] for k in (mass.argmin(), mass.argmax()))
     apart = f"{heaviest!r} is {mass.max() / mass.min():.1e} times as heavy as {lightest!r}"
     if not (np.isfinite(found).all() or np.isfinite(other).all()):
-        raise PartError(f"the acceleration is lost in rounding: {apart}; make masses more alike.")
+        raise PartError(
+            f"the acceleration is lost in rounding: {apart}; make masses more alike.",
+            code="rounding",
+        )
     off = _disagreement(at, found, other)
     if off <= SAME_ACCELERATION:
         return found
@@ -159,12 +169,12 @@ def slipping(at: Instant) -> tuple[str, ...]:
 
 
 class Mobility(NamedTuple):
-    """degrees_of_freedom: 6 for each moving body less the rank; rank: independent rows; rows: all
-    rows; redundant: joints whose rows depend on those of others here. Stops that hold count as
-    rows, under their names: degrees_of_freedom are those left as long as they hold. smallest: the
-    smallest non-zero singular value of the mass-weighted constraint matrix with rows of length one
-    (near 0: close to a singular pose), computed without masses where these differ by more than a
-    factor of a thousand, as the rank does not depend on masses."""
+    """degrees_of_freedom: 6 for each moving body and one for each mode, less the rank; rank:
+    independent rows; rows: all rows; redundant: joints whose rows depend on those of others here.
+    Stops that hold count as rows, under their names: degrees_of_freedom are those left as long as
+    they hold. smallest: the smallest non-zero singular value of the mass-weighted constraint matrix
+    with rows of length one (near 0: close to a singular pose), computed without masses where these
+    differ by more than a factor of a thousand, as the rank does not depend on masses."""
 
     degrees_of_freedom: int
     rank: int
@@ -182,7 +192,8 @@ def mobility(at: Instant) -> Mobility:
     joints = np.unique(tables.row_joint[rows[dependent[: len(rows)]]])
     stops = (stop.name for stop, too in zip(at.stops, dependent[len(rows) :], strict=True) if too)
     names = tuple(dict.fromkeys((*(tables.joint_names[k] for k in joints), *stops)))
-    return Mobility(speeds_count(len(at.r)) - parts.rank, parts.rank, m, names, parts.smallest)
+    freedoms = states_of(tables).velocity_length - parts.rank
+    return Mobility(freedoms, parts.rank, m, names, parts.smallest)
 
 
 class Reaction(NamedTuple):
@@ -209,7 +220,7 @@ def reactions(
     rope is its joint's."""
     tables, n, parts, out = at.selection.tables, len(at.selection.rows), equation.decompose(at), {}
     shares = _shares(parts)
-    for name, j, mine in _holding(at):
+    for name, j, mine in holding(at):
         unique = bool((shares[mine] <= REDUNDANT_PART).all())
         least = multipliers[mine] if unique else _least(parts, multipliers, mine)
         wrench = np.array([multipliers[mine], least]) @ _on_second(at, mine)
@@ -238,7 +249,7 @@ def _least(parts: equation.Decomposition, multipliers: Floats, mine: Bools) -> F
     return np.asarray(0.0 * least if nothing else least / parts.norms[mine])
 
 
-def _holding(at: Instant) -> list[tuple[str, int, Bools]]:
+def holding(at: Instant) -> list[tuple[str, int, Bools]]:
     """Active joints, then stops that hold: name, joint, and a mask of their rows; the rows of a
     rope's stop belong to the rope."""
     tables, selection = at.selection.tables, at.selection
@@ -282,7 +293,7 @@ def pulls(at: Instant) -> dict[str, tuple[Pull, ...]]:
     out: dict[str, list[Pull]] = {name: [] for name in tables.body_names}
     for k in chosen.forces:
         alone = dataclasses.replace(at, selection=tables.select(joints, [tables.force_names[k]]))
-        wrenches = bending.loads_on_bodies(at, alone.loads.wrench)
+        wrenches = bending.loads_on_bodies(at, alone.loads.wrench) + bending.tipping(alone)
         for name, wrench in zip(tables.body_names, wrenches, strict=True):
             if wrench.any():
                 out[name].append(Pull(tables.force_names[k], linear_of(wrench), angular_of(wrench)))
@@ -297,10 +308,11 @@ def holds(at: Instant, multipliers: Floats) -> dict[str, tuple[Pull, ...]]:
     both = np.concatenate([by_body(rows.jacobian), by_body(rows.second)], axis=1)
     J = np.ascontiguousarray(both.swapaxes(0, 1))
     out: dict[str, list[Pull]] = {name: [] for name in names}
-    for source, _, mine in _holding(at):
-        wrench = zero_vectors(n + 1)
+    for source, _, mine in holding(at):
+        wrench = zero_vectors(len(at.frames.rows))
         np.add.at(wrench, bodies[:, mine], J[:, mine] * multipliers[mine, None])
-        for k in np.unique(bodies[:, mine]):
+        wrench = bending.loads_on_bodies(at, wrench[:-1])
+        for k in np.unique(bending.owners(at)[bodies[:, mine]]):
             if k < n:
                 out[names[k]].append(Pull(source, linear_of(wrench)[k], angular_of(wrench)[k]))
     return {name: tuple(found) for name, found in out.items()}
@@ -322,12 +334,28 @@ def inertias(at: Instant, accelerations: Floats) -> dict[str, Pull]:
     return {name: Pull(INERTIA, -force, -torque) for name, force, torque in each}
 
 
+def _inertias_bent(
+    at: Instant, solution: equation.Solution, every: dict[str, tuple[Pull, ...]]
+) -> dict[str, Pull]:
+    """Inertia forces and torques where bodies bend: loads, and what joints must add to them."""
+    n, out = len(at.r), {}
+    turned = np.einsum("nij,nj->ni", at.frames.axes[:n], angular_of(solution.constraint_wrench))
+    held = vectors_from(linear_of(solution.constraint_wrench), turned)
+    for (name, pulled), more in zip(every.items(), held, strict=True):
+        force = linear_of(more) + np.sum([pull.force for pull in pulled], axis=0)
+        torque = angular_of(more) + np.sum([pull.torque for pull in pulled], axis=0)
+        out[name] = Pull(INERTIA, -force, -torque)
+    return out
+
+
 def balance(at: Instant, solution: equation.Solution) -> dict[str, tuple[Pull, ...]]:
     """All loads on each moving body and, where it is accelerated, its inertia force: they add up to
     zero."""
     held, resisting = holds(at, solution.multipliers), inertias(at, solution.acceleration)
-    out = {}
-    for name, pulled in pulls(at).items():
+    out, every = {}, pulls(at)
+    if bending.bends(at):
+        resisting = _inertias_bent(at, solution, every)
+    for name, pulled in every.items():
         acting = (*pulled, *held[name])
         largest = max(
             (float(abs(load).max()) for pull in acting for load in (pull.force, pull.torque)),

@@ -13,11 +13,13 @@ body's axes, taken in N, stands for its velocity's rate, so that v does not appe
 
 from __future__ import annotations
 
+import dataclasses
 from collections.abc import Iterator
 from typing import Any, NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.act.orbit import MU
 from quirkpy.kernels.base.arrays import BENT, STATION_MODES, STATION_NUMBERS, STATION_SHORTENING
 from quirkpy.kernels.base.states import (
     NO_TAIL,
@@ -29,23 +31,27 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.users.modal import modal_models, second_moments, states_of, tilts
 from quirkpy.kernels.users.packing import pack
-from quirkpy.maths.types import Floats
+from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics.instant import Instant
 from quirkpy.parts.beam import Beam
 from quirkpy.parts.checks import numbers
+from quirkpy.parts.fields import GravityGradient
 from quirkpy.parts.modal import CROSS, ModalModel
 from quirkpy.parts.part import PartError
-from quirkpy.tables.tables import UNIFORM, Selection, Tables
+from quirkpy.tables.tables import PLANET, UNIFORM, Selection, Tables
 
 #: Keys of `State.replace` for modes, and where their numbers begin in tails.
 MODE_FIELDS = {"modes": "coordinates", "mode_rates": "speeds"}
 #: Terms of the series of a rotation.
 TERMS = 24
+#: A body is bent too far where a motion of it has less than this share of its mass left [1].
+LITTLE_MASS = 0.1
 
 
 class Bent(NamedTuple):
-    """A body that bends at one instant: its row and its columns among the further speeds, its
-    model, amounts and rates of its modes, axes (3, 3) and angular velocity in them."""
+    """A body that bends at one instant, or at many: its row and its columns among the further
+    speeds, its model, amounts and rates of its modes (..., n), axes (..., 3, 3) and angular
+    velocity in them (..., 3)."""
 
     row: int
     columns: slice
@@ -57,10 +63,12 @@ class Bent(NamedTuple):
 
 
 class Station(NamedTuple):
-    """How a station moves: row of its body; its velocity and spin in N with those of the body (6,
-    6), and with the modes (6, n); and its acceleration while all speeds stay (6,)."""
+    """How a station moves: row of its body; its point there, undeformed (3,); its velocity and spin
+    in N with those of the body (6, 6), and with the modes (6, n); and its acceleration while all
+    speeds stay (6,)."""
 
     body: int
+    point: Floats
     with_body: Floats
     columns: slice
     with_modes: Floats
@@ -85,30 +93,33 @@ def bent_bodies(at: Instant) -> Iterator[Bent]:
 
 def skew(a: Floats) -> Floats:
     """The matrix of a x."""
-    return np.asarray(np.einsum("a,aij->ij", a, CROSS))
+    return np.asarray(np.einsum("...a,aij->...ij", a, CROSS))
 
 
 # --- one body: mass matrix and bias ---------------------------------------------------------------
 def first_moment(x: Bent) -> Floats:
     """c (3,)."""
-    drawn = np.einsum("i,kij,j->k", x.q, x.model.shortening, x.q)
+    drawn = np.einsum("...i,kij,...j->...k", x.q, x.model.shortening, x.q)
     return np.asarray(x.q @ x.model.linear - 0.5 * drawn)
 
 
 def momentum_of_modes(x: Bent) -> Floats:
     """M_vq (3, n)."""
-    return np.asarray(x.model.linear.T - x.model.shortening @ x.q)
+    drawn = np.einsum("kij,...j->...ki", x.model.shortening, x.q)
+    return np.asarray(x.model.linear.T - drawn)
 
 
 def spin_of_modes(x: Bent) -> Floats:
     """M_wq (3, n)."""
-    return np.asarray(x.model.angular.T + (x.model.gyroscopic - tilts(x.model)) @ x.q)
+    turned = x.model.gyroscopic - tilts(x.model)
+    return np.asarray(x.model.angular.T + np.einsum("cij,...j->...ci", turned, x.q))
 
 
 def moments(x: Bent, inertia: Floats) -> Floats:
     """J (3, 3)."""
-    square = np.einsum("i,abij,j->ab", x.q, second_moments(x.model), x.q)
-    return np.asarray(inertia + np.einsum("i,iab->ab", x.q, x.model.inertia_change) + square)
+    square = np.einsum("...i,abij,...j->...ab", x.q, second_moments(x.model), x.q)
+    change = np.einsum("...i,iab->...ab", x.q, x.model.inertia_change)
+    return np.asarray(inertia + change + square)
 
 
 def mass_matrix(at: Instant) -> Floats:
@@ -130,17 +141,38 @@ def mass_matrix(at: Instant) -> Floats:
     return out
 
 
-def mass_factor(at: Instant) -> Floats:
-    """L with M = L L'."""
+class BentTooFar(PartError):
+    """A body is bent farther than its model reaches; a class of its own, so that searches may turn
+    back there."""
+
+
+def mass_factor(at: Instant, more: Floats | float = 0.0) -> Floats:
+    """L with M + more = L L'."""
     try:
-        return np.asarray(np.linalg.cholesky(mass_matrix(at)))
+        return np.asarray(np.linalg.cholesky(mass_matrix(at) + more))
     except np.linalg.LinAlgError:
         names = ", ".join(repr(at.selection.tables.bodies[x.row].name) for x in bent_bodies(at))
-        raise PartError(
+        raise BentTooFar(
             f"the mass matrix of {names} is not positive at t = {at.t:g} s, for bending is taken "
             "to second order: bend less, take fewer modes, or modes that move where joints let "
-            "the body turn."
+            "the body turn.",
+            code="rounding",
         ) from None
+
+
+def overbent(at: Instant) -> tuple[str, ...]:
+    """The bodies that are bent so far that some motion of theirs has lost most of its mass, which
+    the model knows to second order alone."""
+    bent = mass_matrix(at)
+    plain = mass_matrix(dataclasses.replace(at, further=np.zeros_like(at.further)))
+    first, out = speeds_count(len(at.r)), list[str]()
+    for x in bent_bodies(at):
+        mine = np.r_[6 * x.row : 6 * x.row + 6, first + x.columns.start : first + x.columns.stop]
+        back = np.linalg.inv(np.linalg.cholesky(plain[np.ix_(mine, mine)]))
+        left = np.linalg.eigvalsh(back @ bent[np.ix_(mine, mine)] @ back.T)[0]
+        if left < LITTLE_MASS:
+            out.append(at.selection.tables.bodies[x.row].name)
+    return tuple(out)
 
 
 def bias_of(x: Bent, inertia: Floats) -> tuple[Floats, Floats, Floats]:
@@ -199,6 +231,24 @@ def loads_on_bodies(at: Instant, wrenches: Floats) -> Floats:
     return np.asarray(out)
 
 
+def owners(at: Instant) -> Ints:
+    """The body of each row of bodies, stations and the ground (nb + ns + 1,); nb: the ground."""
+    n, modes = len(at.r), pack(at.selection.tables).modes
+    mine = modes.what[modes.stations[:, STATION_MODES], BENT]
+    return np.concatenate([np.arange(n), mine, [n]])
+
+
+def tipping(at: Instant) -> Floats:
+    """What uniform accelerations and planets do to bodies as they are bent, beside what they do to
+    them as they were: forces and couples in N (nb, 6)."""
+    out, g = zero_vectors(len(at.r)), gravity(at)
+    for x in bent_bodies(at):
+        angular_of(out)[x.row] = np.cross(x.axes @ first_moment(x), g)
+    for x, pull in attractions(at):
+        out[x.row] += vectors_from(pull.force, x.axes @ pull.torque)
+    return out
+
+
 def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     n, first = len(x.q), line[STATION_NUMBERS]
     point, phi, psi = np.split(numbers[first : first + 3 + 6 * n], [3, 3 + 3 * n])
@@ -216,9 +266,8 @@ def _station(x: Bent, line: Floats, numbers: Floats) -> Station:
     bias = bias - np.einsum("i,kij,j->k", x.u, eta, x.u)
     alpha = turning_rate(theta, rate) @ rate + np.cross(w, spin)
     with_modes = np.vstack([x.axes @ sliding, x.axes @ D @ psi])
-    return Station(
-        x.row, with_body, x.columns, with_modes, np.concatenate([x.axes @ bias, x.axes @ alpha])
-    )
+    turned = np.concatenate([x.axes @ bias, x.axes @ alpha])
+    return Station(x.row, point, with_body, x.columns, with_modes, turned)
 
 
 # --- all bodies -----------------------------------------------------------------------------------
@@ -263,7 +312,54 @@ def forces(at: Instant) -> Floats:
         out[i + 3 : i + 6] += np.cross(first_moment(x), here) + rigid - torque
         out[q] += momentum_of_modes(x).T @ here - on_modes
         out[q] -= x.model.stiffness @ x.q + x.model.damping @ x.u
+    for x, pull in attractions(at):
+        i, q = 6 * x.row, slice(first + x.columns.start, first + x.columns.stop)
+        out[i : i + 3] += pull.force
+        out[i + 3 : i + 6] += pull.torque
+        out[q] += pull.on_modes
     return out
+
+
+class Attraction(NamedTuple):
+    """What a planet does to a body beside what it does to it as it was: its row; force in N, torque
+    in body axes, loads on modes; potential energy [J]."""
+
+    row: int
+    force: Floats
+    torque: Floats
+    on_modes: Floats
+    energy: float
+
+
+def attractions(at: Instant) -> Iterator[tuple[Bent, Attraction]]:
+    """Of all planets that act, on all bodies that bend, as kernels/tree/attraction.py has it; the
+    energy is zero where N's origin falls."""
+    tables = at.selection.tables
+    kinds = tables.element_kind[at.selection.elements]
+    for e in at.selection.elements[kinds == PLANET].tolist():
+        force = tables.forces[tables.element_force[e]]
+        falls = isinstance(force, GravityGradient)
+        centre = force.orbit.at(at.t)[0] if falls else -np.asarray(force.centre)
+        mu = float(tables.element_numbers[e, MU])
+        for x in bent_bodies(at):
+            yield x, _attraction(x, at.r[x.row], np.asarray(centre), mu, falls)
+
+
+def _attraction(x: Bent, r: Floats, centre: Floats, mu: float, falls: bool) -> Attraction:
+    place = centre + r
+    R = float(np.linalg.norm(place))
+    c, steep, own = place / R, mu / R**3, x.axes.T @ (place / R)
+    g = -steep * place + falls * mu * centre / np.linalg.norm(centre) ** 3
+    first, J = x.axes @ first_moment(x), x.axes @ moments(x, np.zeros((3, 3))) @ x.axes.T
+    G, trace, out = steep * (3.0 * np.outer(c, c) - np.eye(3)), np.trace(J), c @ J @ c
+    force = -1.5 * steep / R * (2.0 * J @ c + (trace - 5.0 * out) * c) + G @ first
+    torque = x.axes.T @ (np.cross(first, g) + 3.0 * steep * np.cross(c, J @ c))
+    here = steep * (3.0 * np.outer(own, own) - np.eye(3))
+    slopes = x.model.inertia_change + 2.0 * np.einsum("abij,j->iab", second_moments(x.model), x.q)
+    on_modes = momentum_of_modes(x).T @ (x.axes.T @ g)
+    on_modes = on_modes - 0.5 * np.einsum("ab,iab->i", here, slopes)
+    energy = -first @ g - 0.5 * steep * (trace - 3.0 * out)
+    return Attraction(x.row, force, torque, on_modes, 0.0 if falls else float(energy))
 
 
 def gravity(at: Instant) -> Floats:
@@ -276,8 +372,8 @@ def gravity(at: Instant) -> Floats:
 
 def strain_energy(at: Instant) -> float:
     """Potential energy of all bent bodies beside that of forces on them as they were: of strain,
-    and in uniform accelerations [J]."""
-    g, out = gravity(at), 0.0
+    in uniform accelerations and beside planets [J]."""
+    g, out = gravity(at), sum(pull.energy for _, pull in attractions(at))
     for x in bent_bodies(at):
         out += 0.5 * float(x.q @ x.model.stiffness @ x.q) - float(g @ x.axes @ first_moment(x))
     return out
@@ -334,7 +430,8 @@ def refuse_bending(t: Tables, who: str) -> None:
         if body.modal is not None and body.modal.count:
             raise PartError(
                 f"{who}: body {body.name!r} bends, and only rigid bodies are taken here; replace "
-                "it by a rigid Body, or simulate the motion."
+                "it by a rigid Body, or simulate the motion.",
+                code="together",
             )
 
 

@@ -136,7 +136,8 @@ class Clusters:
         if given != wanted:
             raise PartError(
                 f"the state has {given} further coordinates and speeds, but its bodies have "
-                f"{wanted}; begin with a state of this system."
+                f"{wanted}; begin with a state of this system.",
+                code="together",
             )
 
     def _motion(self, rows: Floats) -> float:

@@ -28,10 +28,17 @@ from quirkpy.kernels.base.conditions import (
     begin_anew,
     new_conditions,
 )
-from quirkpy.kernels.base.states import StateLayout, zero_vectors
+from quirkpy.kernels.base.states import (
+    StateLayout,
+    as_many,
+    bodies_of,
+    with_ledger,
+    zero_vectors,
+)
 from quirkpy.kernels.place.kinematics import ground_frames
 from quirkpy.kernels.place.rows import ROW_WIDTH
 from quirkpy.kernels.step.ledger import ISLAND_WIDTH
+from quirkpy.kernels.step.responses import accelerate_each, respond, respond_with_modes
 from quirkpy.kernels.tree.closure import PIVOT, REPORT_WIDTH, WEAKEST
 from quirkpy.kernels.tree.elimination import G_WIDTH, WIDTH
 from quirkpy.kernels.tree.evaluation import evaluate
@@ -57,7 +64,7 @@ from quirkpy.kernels.tree.tree import (
     tree_of,
 )
 from quirkpy.kernels.users.callbacks import PythonParts
-from quirkpy.kernels.users.modal import states_of
+from quirkpy.kernels.users.modal import points_of, states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -291,6 +298,39 @@ class Engine:
         `StateLayout`."""
         out = self.accelerations(at)
         return self.states.vector(out, self.states.speeds_in(self.scratch.tail[1]))
+
+    def respond(self, t: float, rows: Floats) -> tuple[Floats, Floats, Floats]:
+        """States by rows (k, n, STATE_WIDTH) projected onto their joints; their accelerations by
+        rows (k, n, 6), and potential energies [J] (k,)."""
+        if self.states.tail:
+            return self._respond_with_modes(t, rows, True)
+        states = with_ledger(rows)
+        found, energies = zero_vectors(len(rows), rows.shape[1]), np.empty(len(rows))
+        given = self.model, self.conditions, self.scratch, np.zeros(2)
+        respond(t, states, *given, found, energies)
+        self.python.raise_pending()
+        return bodies_of(states), found, energies
+
+    def accelerations_of(self, t: float, rows: Floats) -> Floats:
+        """Accelerations by rows (k, n, 6) of states as they are (k, n, STATE_WIDTH)."""
+        if self.states.tail:
+            return self._respond_with_modes(t, rows, False)[1]
+        out = zero_vectors(*rows.shape[:2])
+        accelerate_each(t, as_many(rows), self.model, self.conditions, self.scratch, out)
+        self.python.raise_pending()
+        return out
+
+    def _respond_with_modes(
+        self, t: float, rows: Floats, projecting: bool
+    ) -> tuple[Floats, Floats, Floats]:
+        """`respond` where bodies bend, of states put on their joints or as they are."""
+        points, many = points_of(self.selection.tables), len(rows)
+        lines, energies = points.lines(rows), np.empty(many)
+        found, further = zero_vectors(many, self.states.bodies), np.zeros((many, len(points.roots)))
+        given = self.model, self.conditions, self.scratch, np.zeros(2)
+        respond_with_modes(t, lines, projecting, *given, found, further, energies)
+        self.python.raise_pending()
+        return points.from_lines(lines), points.with_modes(found, further / points.roots), energies
 
     def hold(self, labels: Iterable[str]) -> None:
         """Set the stops that hold, by name; all others are released."""

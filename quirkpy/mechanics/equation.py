@@ -207,7 +207,7 @@ def constraint_matrix(at: Instant) -> Floats:
     and then over the rates of the modes of those that bend (m, 6 nb + ...)."""
     rows: ConstraintRows = at.rows
     if bending.bends(at):
-        return bending.on_bodies(at, _over_frames(at, rows))
+        return bending.on_bodies(at, over_frames(at, rows))
     wide = zero_vectors(len(rows.phi), len(at.r))
     first, second = np.ascontiguousarray(rows.jacobian), np.ascontiguousarray(rows.second)
     bodies = np.stack([rows.body1, rows.body2, rows.body3, rows.body4])
@@ -215,7 +215,7 @@ def constraint_matrix(at: Instant) -> Floats:
     return flat(wide)
 
 
-def _over_frames(at: Instant, rows: ConstraintRows) -> Floats:
+def over_frames(at: Instant, rows: ConstraintRows) -> Floats:
     """Rows over the velocities in N of all bodies and stations, the ground last (m, nb + ns + 1,
     6)."""
     wide, each = zero_vectors(len(rows.phi), len(at.frames.rows)), np.arange(len(rows.phi))
@@ -257,7 +257,7 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
     """x M^(-1/2) of rows over all speeds (..., n), with M^(-1/2) = L^-T, M = L L', where bodies
     bend."""
     if bending.bends(at):
-        factor = bending.mass_factor(at)
+        factor = bending.mass_factor(at, stiffening(at)[0])
         return np.asarray(np.linalg.solve(factor, vectors.T).T)
     _, back = mass_roots(at)
     if vectors.ndim == 1:
@@ -265,13 +265,33 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
     return _over_bodies(vectors, back)
 
 
+def times_root(at: Instant, vectors: Floats) -> Floats:
+    """x M^(1/2) of rows over all speeds (m, n), with M^(1/2) = L, M = L L', where bodies bend."""
+    if bending.bends(at):
+        return np.asarray(vectors @ bending.mass_factor(at))
+    root, _ = mass_roots(at)
+    return flat(np.matmul(root, by_body(vectors)[..., None])[..., 0])
+
+
 def from_root(at: Instant, weighted: Floats) -> Floats:
     """Rates of all speeds from M^(1/2) times these (n,)."""
     if bending.bends(at):
-        factor = bending.mass_factor(at)
+        factor = bending.mass_factor(at, stiffening(at)[0])
         return np.asarray(np.linalg.solve(factor.T, weighted))
     _, back = mass_roots(at)
     return flat(np.einsum("nij,nj->ni", back, by_body(weighted)))
+
+
+def stiffening(at: Instant) -> tuple[Floats | float, Floats | float]:
+    """What may be added to M (n, n) and to F (n,) without any change of accelerations and
+    multipliers, s J'J and s J'b with rows of length one: the mass matrix of a body that bends,
+    right to second order, need be positive only along what the joints leave free."""
+    rows = constraint_matrix(at)
+    if not len(rows):
+        return 0.0, 0.0
+    J, b = normalise_rows(rows, targets(at))
+    size = float(abs(bending.mass_matrix(at)).max())
+    return size * J.T @ J, size * J.T @ b
 
 
 def mass_roots(at: Instant) -> tuple[Floats, Floats]:
@@ -354,7 +374,8 @@ def solve_dense(at: Instant) -> Solution:
     n = len(at.r)
     if n == 0:
         return _nothing(at)
-    free = over_root(at, generalised_forces(at))
+    more = stiffening(at)[1] if bending.bends(at) else 0.0
+    free = over_root(at, generalised_forces(at) + more)
     if not len(at.rows.phi):
         return _of_speeds(at, from_root(at, free))
     U, sigma, Vt, rank, norms, _ = decompose(at)
@@ -377,7 +398,7 @@ def with_forces(
     if bending.bends(at):
         rates = np.concatenate([flat(acceleration), further])
         load = bending.mass_matrix(at) @ rates - bending.forces(at)
-        found = _least_multipliers(at, load) if multipliers is None else multipliers
+        found = least_multipliers(at, load) if multipliers is None else multipliers
         return Solution(acceleration, found, by_body(load[: acceleration.size]), further)
     tables = at.selection.tables
     inertial = np.hstack([
@@ -393,10 +414,10 @@ def with_forces(
 def multipliers_of(at: Instant, wrench: Floats) -> Floats:
     """Least-norm lambda (in the row-normalised metric) with J' lambda = constraint wrench: force in
     N, torque in body axes (nb, 6); or impulses."""
-    return _least_multipliers(at, flat(wrench))
+    return least_multipliers(at, flat(wrench))
 
 
-def _least_multipliers(at: Instant, load: Floats) -> Floats:
+def least_multipliers(at: Instant, load: Floats) -> Floats:
     """`multipliers_of` for a load over all speeds (n,)."""
     if not len(at.rows.phi):
         return np.zeros(0)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import numpy as np
@@ -197,6 +198,17 @@ class Holders:
         return 0.0 if found is None or found.press is None else found.press
 
     # --- state by state ---------------------------------------------------------------------------
+    def instants(self) -> Iterator[Instant]:
+        """All rows in turn."""
+        return map(self._instant, range(len(self.t)))
+
+    def _instant(self, k: int) -> Instant:
+        labels = stop_labels(self.selection, self.stops)
+        held = tuple(label for label, on in zip(labels, self.held[k], strict=True) if on)
+        motion = quantities_of(bodies_of(self.states[k]))
+        tail = self.tails[k] if self.tails.size else NO_TAIL
+        return Instant(self.selection, float(self.t[k]), *motion, self.angles[k], held, tail)
+
     @cached_property
     def _known(self) -> dict[int, dict[str, dict[str, analysis.Reaction]]]:
         return {}
@@ -204,11 +216,7 @@ class Holders:
     def _reactions(self, k: int) -> dict[str, dict[str, analysis.Reaction]]:
         """All reactions at one row, in N and in the axes of joints."""
         if k not in self._known:
-            labels = stop_labels(self.selection, self.stops)
-            held = tuple(label for label, on in zip(labels, self.held[k], strict=True) if on)
-            motion = quantities_of(bodies_of(self.states[k]))
-            tail = self.tails[k] if self.tails.size else NO_TAIL
-            at = Instant(self.selection, float(self.t[k]), *motion, self.angles[k], held, tail)
+            at = self._instant(k)
             multipliers = equation.solve_dense(at).multipliers
             self._known[k] = {
                 "inertial": analysis.reactions(at, multipliers, "inertial"),

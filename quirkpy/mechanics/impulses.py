@@ -6,10 +6,17 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, linear_of, vectors_from
+from quirkpy.kernels.base.states import (
+    angular_of,
+    by_body,
+    linear_of,
+    vectors_from,
+    zero_vectors,
+)
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.analysis import Pull, holds
-from quirkpy.mechanics.equation import multipliers_of
+from quirkpy.mechanics.analysis import Pull, holding, holds
+from quirkpy.mechanics.bending import bends, mass_matrix, speeds
+from quirkpy.mechanics.equation import constraint_matrix, least_multipliers, multipliers_of
 from quirkpy.mechanics.instant import Instant
 
 
@@ -43,10 +50,14 @@ class Shock(NamedTuple):
     couple: float
 
 
-def impacts(at: Instant, v: Floats, omega: Floats) -> tuple[Impact, ...]:
+def impacts(at: Instant, before: Floats) -> tuple[Impact, ...]:
     """The contributions of joints and stops to an impact; at: just after it, with the stops that
-    took part; v in N, omega in body axes (nb, 3): just before."""
+    took part; before: v in N and omega in body axes of all bodies, and the rates of modes, in one
+    line, just before."""
+    if bends(at):
+        return _impacts_bent(at, before)
     inertia, mass = at.selection.tables.body_inertia, at.selection.tables.body_mass
+    v, omega = linear_of(by_body(before)), angular_of(by_body(before))
     spun = np.einsum("nij,nj->ni", inertia, at.omega - omega)
     found = holds(at, multipliers_of(at, vectors_from(mass[:, None] * (at.v - v), spun)))
     turns = at.frames.axes[: len(at.r)]
@@ -55,6 +66,21 @@ def impacts(at: Instant, v: Floats, omega: Floats) -> tuple[Impact, ...]:
     sources = dict.fromkeys(pull.source for pulls in found.values() for pull in pulls)
     made = (_impact(at.t, source, found, motion) for source in sources)
     return tuple(impact for impact in made if impact.impulse)
+
+
+def _impacts_bent(at: Instant, before: Floats) -> tuple[Impact, ...]:
+    """`impacts` where bodies bend: an impulse also changes the rates of modes, so what it takes is
+    told by the rates of the rows of its joint."""
+    after = speeds(at)
+    multipliers = least_multipliers(at, mass_matrix(at) @ (after - before))
+    found, taken = holds(at, multipliers), {}
+    given = multipliers * (constraint_matrix(at) @ (after + before)) / 2.0
+    for source, _, mine in holding(at):
+        taken[source] = -float(given[mine].sum())
+    sources = dict.fromkeys(pull.source for pulls in found.values() for pull in pulls)
+    still = {body: zero_vectors(1)[0] for body in found}
+    made = (_impact(at.t, source, found, still) for source in sources)
+    return tuple(one._replace(lost=taken[one.joint]) for one in made if one.impulse)
 
 
 def _impact(

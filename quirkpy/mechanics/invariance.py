@@ -9,27 +9,33 @@ from collections.abc import Iterable
 import numpy as np
 
 from quirkpy.kernels.base.states import (
-    as_many,
+    angular_of,
+    attitudes_of,
     linear_of,
     positions_of,
+    speeds_of,
     vectors_from,
     velocities_of,
     zero_rows,
     zero_vectors,
 )
+from quirkpy.kernels.place.carried import displace_bodies
 from quirkpy.kernels.step.invariance import (
+    DRIFTS,
     HELD,
     TURNS,
     feel_displaced,
     freedom_of,
     mean_motion,
 )
-from quirkpy.kernels.step.responses import accelerate_each
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths.constants import DEPENDENT
 from quirkpy.maths.pieces import firsts_of_pieces
-from quirkpy.maths.types import Floats, Ints
+from quirkpy.maths.rotations import product, rotate
+from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics import equation
+from quirkpy.mechanics.bent_motion import fall_of, group_motion, mass_motion
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.rigid_motion import Whole, pieces, rotation, turns
@@ -57,6 +63,8 @@ ON_ANY = kinds_where(lambda kind: kind.acts_on == "unknown")
 ANYWHERE = kinds_where(lambda kind: kind.felt == "unknown")
 TURNING = kinds_where(lambda kind: kind.felt == "turning")
 ORBITAL = (HILL,)
+#: In place of a group, of the points of modes: what moves the whole does not carry them.
+OF_MODES = -2
 #: Test shifts [m] and turns [rad], in general position; both together.
 SHIFT, TURN = np.array([0.71, -0.43, 0.57]), np.array([0.31, 0.53, -0.41])
 TRIAL = np.concatenate([SHIFT, rotation(TURN)])[None]
@@ -65,7 +73,7 @@ TRIAL = np.concatenate([SHIFT, rotation(TURN)])[None]
 def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
     """The rigid motion of a system at rows (n, STATE_WIDTH); stops and angles of the engine are set
     already."""
-    groups = groups_of(engine)
+    groups = np.append(groups_of(engine), np.full(len(rows) - engine.states.bodies, OF_MODES))
     driven = moves_by_itself(engine.selection) and bool(at.rows.rate.any())
     if groups.max(initial=-1) < 0 and not driven:  # all on the ground, nothing prescribed
         return Whole.at_rest(groups)
@@ -77,7 +85,7 @@ def whole_motion(engine: Engine, at: Instant, rows: Floats) -> Whole:
             if free != HELD and not _meets_a_pull(engine, at.t, rows, groups, g, felt[0]):
                 freedom[groups == g] = free
                 _fit(engine, rows, felt[0], groups, g, free, motion)
-        elif driven and not _follow_drives(at, rows, groups == g, motion):
+        elif g != OF_MODES and driven and not _follow_drives(at, rows, groups == g, motion):
             _fit(engine, rows, felt[0], groups, g, HELD, motion)
     centre, velocity, acceleration, turning = motion
     drifts, turns = freedom != HELD, freedom == TURNS
@@ -94,25 +102,30 @@ def _moves_by_itself(selection: Selection) -> bool:
     return bool(general or driven or (selection.tables.row_schedule[selection.rows] >= 0).any())
 
 
-def accelerations(engine: Engine, t: float, states: Floats) -> Floats:
-    """Accelerations of some states (k, n, STATE_WIDTH), without projection (k, n, 6)."""
-    out = zero_vectors(*states.shape[:2])
-    given = engine.model, engine.conditions, engine.scratch
-    accelerate_each(t, as_many(states), *given, out)
-    engine.python.raise_pending()
-    return out
-
-
 def displace(engine: Engine, t: float, rows: Floats, count: int = 2) -> tuple[Floats, Floats]:
     """A state, a neighbouring one on the joints, displaced from the poses at which forces between
     bodies cancel, and room for more, a number in all (count, n, STATE_WIDTH); their accelerations
     (count, n, 6)."""
     n = len(rows)
+    if engine.states.tail:
+        return _displace_bent(engine, t, rows)
     states, felt = zero_rows(count, n), zero_vectors(count, n)
     given = engine.model, engine.conditions, engine.scratch
     feel_displaced(t, rows, distortions(n), *given, np.zeros(2), states, felt)
     engine.python.raise_pending()
     return states, felt
+
+
+def _displace_bent(engine: Engine, t: float, rows: Floats) -> tuple[Floats, Floats]:
+    """`displace` by rows with the points of modes, without room for more."""
+    moved = distortions(len(rows))[None].copy()
+    angular_of(moved)[:, engine.states.bodies :] = 0.0
+    there = np.repeat(rows[None], 1, axis=0)
+    still = np.zeros((3, len(rows), 3))
+    displace_bodies(rows, moved, *still, there)
+    speeds_of(there)[:] = speeds_of(rows)
+    states = np.concatenate([rows[None], engine.respond(t, there)[0]])
+    return states, engine.accelerations_of(t, states)
 
 
 @functools.cache
@@ -169,12 +182,38 @@ def _freedom(engine: Engine, t: float, groups: Ints, g: int, states: Floats, fel
     if has_kind(engine.selection, ORBITAL):
         orbits = acting[tables.element_kind[acting] == HILL]
         orbit = float((tables.element_numbers[orbits, 0] ** 2).sum())
+    if engine.states.tail:
+        return _freedom_bent(engine, t, groups == g, states[1], felt[1], orbit, turnable)
     given = engine.model, engine.conditions, engine.scratch, states, felt
     free: int = freedom_of(
         t, groups, g, TRIAL, orbit, turnable, INVARIANCE, ACCELERATION_ROUNDING, *given
     )
     engine.python.raise_pending()
     return free
+
+
+def _freedom_bent(
+    engine: Engine, t: float, mine: Bools, rows: Floats, felt: Floats, orbit: float,
+    turnable: bool,
+) -> int:  # fmt: skip
+    """`_freedom` where bodies bend, of the bodies that are mine, from rows with points and their
+    accelerations."""
+    selection, q = engine.selection, np.broadcast_to(rotation(TURN), (len(rows), 4))
+    bodies = mine.copy()
+    shifted, wanted = rows.copy(), felt.copy()
+    positions_of(shifted)[bodies] += SHIFT
+    linear_of(wanted)[bodies] += orbit * np.array([3.0, 0.0, -1.0]) * SHIFT
+    turned, then = rows.copy(), felt.copy()
+    centre = positions_of(rows)[bodies].mean(axis=0)
+    positions_of(turned)[bodies] = centre + rotate(q, positions_of(rows) - centre)[bodies]
+    velocities_of(turned)[bodies] = rotate(q, velocities_of(rows))[bodies]
+    attitudes_of(turned)[bodies] = product(q, attitudes_of(rows))[bodies]
+    fall = fall_of(selection, rows, felt, bodies[: engine.states.bodies])
+    linear_of(then)[bodies] = fall + rotate(q, linear_of(felt) - fall)[bodies]
+    found = engine.accelerations_of(t, np.array([shifted, turned]))
+    if not _is_equal_within_rounding(wanted, found[0]):
+        return HELD
+    return TURNS if turnable and _is_equal_within_rounding(then, found[1]) else DRIFTS
 
 
 def _meets_a_pull(
@@ -186,7 +225,7 @@ def _meets_a_pull(
     if g not in _tied_groups(engine.selection, groups) or has_kind(engine.selection, TURNING):
         return False
     mine = groups == g
-    mass = engine.selection.tables.body_mass[mine]
+    mass = engine.selection.tables.body_mass[np.flatnonzero(mine)]
     velocity = mass @ velocities_of(rows)[mine] / mass.sum()
     way = velocity if np.linalg.norm(velocity) > DRIFTS_NOT else mass @ linear_of(base)[mine]
     length = float(np.linalg.norm(way))
@@ -194,7 +233,7 @@ def _meets_a_pull(
         return False
     ahead = np.repeat(rows[None], len(AHEAD) + 1, axis=0)
     positions_of(ahead)[1:, mine] += AHEAD[:, None, None] * (way / length)
-    felt = accelerations(engine, t, ahead)
+    felt = engine.accelerations_of(t, ahead)
     return not _is_equal_within_rounding(felt[:1], felt[1:])
 
 
@@ -228,13 +267,14 @@ def _is_equal_within_rounding(one: Floats, two: Floats) -> bool:
 def _follow_drives(at: Instant, rows: Floats, mine: Ints, motion: Floats) -> bool:
     """Fill in the steady rigid motion of some bodies about a fixed point that joints with
     prescribed motion require (4, n, 3); whether a rigid motion satisfies them all."""
-    n, mass = len(rows), at.selection.tables.body_mass[mine]
+    n, mass = len(rows), at.selection.tables.body_mass[np.flatnonzero(mine)]
     centre = np.asarray(mass @ positions_of(rows)[mine] / mass.sum())
     shifts = [np.tile(vectors_from(axis, np.zeros(3)), (n, 1)) for axis in np.eye(3)]
     rigid = np.where(mine[:, None], np.array([*shifts, *turns(rows, centre)]), 0.0)
     J, rate = equation.constraint_matrix(at), at.rows.rate
-    found = np.linalg.lstsq(J @ rigid.reshape(6, 6 * n).T, -rate, rcond=DEPENDENT)[0]
-    if abs(J @ rigid.reshape(6, 6 * n).T @ found + rate).max() > RIGID * abs(rate).max():
+    violated = J @ points_of(at.selection.tables).flat(rigid, -1).T
+    found = np.linalg.lstsq(violated, -rate, rcond=DEPENDENT)[0]
+    if abs(violated @ found + rate).max() > RIGID * abs(rate).max():
         return False
     velocity, turning = np.split(np.asarray(found, dtype=np.float64), 2)
     motion[:, mine] = np.stack([centre, velocity, np.cross(turning, velocity), turning])[:, None]
@@ -246,5 +286,23 @@ def _fit(
 ) -> None:
     """Fill in the rigid motion nearest to that of a group, in the metric of kinetic energy (4, n,
     3)."""
+    if engine.states.tail:
+        return _fit_bent(engine, rows, felt, groups == g, freedom, motion)
     bodies = engine.model.bodies
     mean_motion(rows, felt, bodies, groups, g, freedom, TURNS_NOT, *motion)
+
+
+def _fit_bent(
+    engine: Engine, rows: Floats, felt: Floats, mine: Bools, freedom: int, motion: Floats
+) -> None:
+    """`_fit` where bodies bend, for the bodies that are mine."""
+    selection, bodies = engine.selection, mine[: engine.states.bodies]
+    group = group_motion(mass_motion(selection, rows), bodies)
+    fall, turning = fall_of(selection, rows, felt, bodies), np.zeros(3)
+    if freedom != DRIFTS and speeds_of(rows)[mine].any():
+        turning = group.turning
+        if freedom == TURNS and np.linalg.norm(turning) <= TURNS_NOT:
+            turning = np.zeros(3)
+    if freedom == HELD:
+        fall = np.cross(turning, group.velocity)
+    motion[:, mine] = np.stack([group.centre, group.velocity, fall, turning])[:, None]

@@ -5,10 +5,20 @@ from __future__ import annotations
 
 import dataclasses
 
+import numpy as np
+from scipy.spatial.transform import Rotation
+
 from quirkpy.kernels.base.arrays import AXES, POSITION, SPIN, VELOCITY
+from quirkpy.maths.triples import triple
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.bending import Bent, bent_bodies
 from quirkpy.mechanics.state import State
+from quirkpy.parts.body import Body
 from quirkpy.tables.tables import Tables
 from quirkpy.tables.vary import with_first_sites
+
+#: Rounds in which a point of a bent body is found, and how far the last may move it [1].
+ROUNDS, POINT_ROUNDING = 60, 1e-15
 
 
 def hold_here(tables: Tables, state: State) -> tuple[Tables, State]:
@@ -37,4 +47,23 @@ def first_site(state: State, j: int) -> tuple[float, ...]:
     turn = frame[AXES:SPIN].reshape(3, 3)
     point = (there[POSITION:VELOCITY] - frame[POSITION:VELOCITY]) @ turn
     axes = turn.T @ there[AXES:SPIN].reshape(3, 3)
+    for x in bent_bodies(at):
+        if x.row == body:
+            point, axes = unbend(x, t.bodies[body], point, axes)
     return (*point.tolist(), *axes.reshape(-1).tolist())
+
+
+def unbend(x: Bent, body: Body, point: Floats, axes: Floats) -> tuple[Floats, Floats]:
+    """Where a frame that follows a bent body, at a point [m] with axes (3, 3) in the axes of the
+    body, is in it undeformed."""
+    there, moved = point, np.full(3, np.inf)
+    modes = body.modes_at(triple(there))
+    for _ in range(ROUNDS):
+        drawn = np.einsum("i,kij,j->k", x.q, modes.shortening, x.q)
+        there, before = point - (x.q @ modes.displacement - 0.5 * drawn), moved
+        modes = body.modes_at(triple(there))
+        moved = there
+        if abs(moved - before).max() <= POINT_ROUNDING * abs(point).max(initial=0.0):
+            break
+    turned = Rotation.from_rotvec(x.q @ modes.rotation).as_matrix()
+    return there, turned.T @ axes

@@ -150,7 +150,7 @@ def measure_of(who: str, tables: Tables, name: object) -> Measure:
             part = name[len(whole) + 1 :]
             if name.startswith(f"{whole}.") and part in known[whole].parts:
                 return known[whole].component(part)
-    raise PartError(f"{who}: {unknown_measure(tables, name)}")
+    raise PartError(f"{who}: {unknown_measure(tables, name)}", code="name")
 
 
 def has_part_acting(selection: Selection, name: str) -> bool:

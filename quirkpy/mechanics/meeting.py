@@ -41,7 +41,7 @@ def gaps(at: Instant, joint: BaseJoint) -> list[Gap]:
         try:
             sizes = numbers(joint.phi(at.view), (len(joint.units),))
         except (TypeError, ValueError) as error:
-            raise joint.refuse(f"phi(at) at t = {at.t} {error}.") from error
+            raise joint.refuse(f"phi(at) at t = {at.t} {error}.", code="yours") from error
         return [Gap(abs(size), unit) for size, unit in zip(sizes, joint.units, strict=True)]
     related = [relation_gap(at, relation) for relation in joint.relations()]
     if not isinstance(joint, Joint):
@@ -97,7 +97,8 @@ def check_meeting(at: Instant) -> None:
                 f"its ends on {one!r} and {two!r} are {worst} apart (tolerance "
                 f"{MEETING_TOLERANCE:g}); move a body "
                 "or a site so that they meet, or list the joint under candidates= until they "
-                f"do{HOLD_THEM if isinstance(joint, Fixed) else ''}."
+                f"do{HOLD_THEM if isinstance(joint, Fixed) else ''}.",
+                code="pose",
             )
 
 

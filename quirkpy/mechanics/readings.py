@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -23,10 +23,42 @@ class BodyState(NamedTuple):
     angular_velocity: Floats
 
 
+class SectionLoad(NamedTuple):
+    """The load inside a beam at a section, with which what lies beyond acts on what lies before, in
+    the axes of the section: x along the bent line, y and z turned with it.
+
+    force (..., 3) [N]: axial, positive where it pulls, and shear along y and z; moment (..., 3)
+    [N m]: twist, and bending about y and z."""
+
+    force: Floats
+    moment: Floats
+
+    @property
+    def axial(self) -> Floats:
+        """Tension [N] (...)."""
+        return np.asarray(self.force[..., 0])
+
+    @property
+    def shear(self) -> Floats:
+        """Along y and z [N] (..., 2)."""
+        return self.force[..., 1:]
+
+    @property
+    def twist(self) -> Floats:
+        """Moment about the line [N m] (...)."""
+        return np.asarray(self.moment[..., 0])
+
+    @property
+    def bending(self) -> Floats:
+        """Moments about y and z [N m] (..., 2)."""
+        return self.moment[..., 1:]
+
+
 class BentState(NamedTuple):
     """position [m] and velocity [m/s] in N of the mass centre of a body that bends, where it is
     while straight, orientation body to N, angular velocity [rad/s] in body axes; amounts of modes
-    and their rates, the displacement of the tip of a beam in body axes [m], and the beam."""
+    and their rates, the displacement of the tip of a beam in body axes [m], and the beam; inside:
+    what `section` asks."""
 
     position: Floats
     orientation: Any
@@ -36,6 +68,7 @@ class BentState(NamedTuple):
     mode_rates: Floats
     tip: Floats | None
     beam: Beam | None
+    inside: Callable[[float], SectionLoad] | None = None
 
     def deflection(self, share: float) -> Floats:
         """Displacement of the line of a beam at a share of its length, 0 at its start and 1 at its
@@ -44,10 +77,26 @@ class BentState(NamedTuple):
             raise PartError("deflection: only a Beam has a line; sites show how other bodies bend.")
         return self.beam.deflection(self.modes, share)
 
+    def section(self, share: float) -> SectionLoad:
+        """Loads inside a beam at a share of its length: ``run["boom"].section(0.3).bending``.
 
-def body_state(motion: tuple[Any, ...], bent: tuple[Any, ...]) -> BodyState | BentState:
-    """From its four fields as a rigid body, and four more where it bends."""
-    return BentState(*motion, *bent) if bent else BodyState(*motion)
+        With which what lies beyond acts on what lies before, just beyond what acts at that very
+        place, at the end just before it: ``section(0)`` is what the beam does to a joint at its
+        start, ``section(1)`` what acts on its end.  They balance all loads beyond and the motion of
+        all mass beyond, as it is."""
+        if self.beam is None:
+            raise PartError("section: only a Beam has sections; joints tell the loads at sites.")
+        if self.inside is None:
+            raise PartError("section: loads are those of one run; ask one of the runs, or a state.")
+        return self.inside(share)
+
+
+def body_state(
+    motion: tuple[Any, ...], bent: tuple[Any, ...],
+    inside: Callable[[float], SectionLoad] | None = None,
+) -> BodyState | BentState:  # fmt: skip
+    """From its four fields as a rigid body, and more where it bends."""
+    return BentState(*motion, *bent)._replace(inside=inside) if bent else BodyState(*motion)
 
 
 class JointState(NamedTuple):

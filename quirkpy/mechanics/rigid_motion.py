@@ -23,10 +23,12 @@ from quirkpy.kernels.base.states import (
     zero_vectors,
 )
 from quirkpy.kernels.place.carried import carry_along, feel, kinetic_beside
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import cross, product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
+from quirkpy.mechanics.bent_motion import carried_by, energy_of, group_motion, mass_motion
 from quirkpy.mechanics.momenta import (
     angular_momentum,
     axes_of,
@@ -45,7 +47,8 @@ BACK = np.array([1.0, -1.0, -1.0, -1.0])
 @dataclass(frozen=True, eq=False)
 class Whole:
     """The rigid motion of the island of each body, per body (n, 3): its centre of rotation, the
-    velocity and acceleration of that point, and the angular velocity, all in N.
+    velocity and acceleration of that point, and the angular velocity, all in N.  Where bodies bend,
+    the points of their modes follow (n + points, 3): they are on no island, and stand still.
 
     drifts, turns: whether the island is invariant under translations, and under rotations (n,)."""
 
@@ -150,18 +153,15 @@ class Whole:
         state at time t."""
         if not self.turning.any():
             return self
-        turning, tables = self.turning.copy(), selection.tables
+        turning = self.turning.copy()
         for k in pieces(self.islands):
             mine = self.islands == k
             if self.turns[mine].all() and self.turning[mine].any():
-                m, inertia, h = (
-                    tables.body_mass[mine],
-                    tables.body_inertia[mine],
-                    stored_momentum(selection, t)[mine],
-                )
-                momentum = angular_momentum(before[None, mine], m, inertia, h)[0]
+                h = stored_momentum(selection, t)[np.flatnonzero(mine)]
+                momentum = spin_of(selection, t, before[None], mine)[0]
                 momentum -= np.einsum("nip,np->i", axes_of(after[mine]), h)
-                turning[mine] = np.linalg.solve(moments(m, inertia, after[None, mine])[0], momentum)
+                about = moments_of(selection, after[None], mine)[0]
+                turning[mine] = np.linalg.solve(about, momentum)
         return dataclasses.replace(self, turning=turning)
 
     def carry(self, rows: Floats, seconds: float) -> Floats:
@@ -242,6 +242,8 @@ def relative_kinetic_energy(whole: Whole, selection: Selection, states: Floats) 
     The rigid motion is subtracted from the velocities, not from the energy, where it may be
     dominant.
     """
+    if selection.tables.bends:
+        return _relative_bent(whole, selection, states)
     out = np.empty(len(states))
     kinetic_beside(as_many(states), pack(selection.tables).bodies, *whole.groups, out)
     return out
@@ -257,11 +259,54 @@ def nutation_energy(whole: Whole, selection: Selection, states: Floats) -> Float
     tables, out = selection.tables, np.zeros(len(states))
     for g in pieces(whole.islands[whole.turns]) if whole.turning[whole.turns].any() else ():
         mine = whole.islands == g
-        momentum, turning, sums = spinning(
-            tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
-        )
+        if tables.bends:
+            bent = group_motion(mass_motion(selection, states), bodies_among(selection, mine))
+            momentum, turning, sums = bent.momentum, bent.turning, bent.moments
+        else:
+            momentum, turning, sums = spinning(
+                tables.body_mass[mine], tables.body_inertia[mine], states[:, mine]
+            )
         largest = np.linalg.eigvalsh(sums)[:, -1]
         out += 0.5 * (
             np.einsum("ki,ki->k", momentum, turning) - (momentum**2).sum(axis=1) / largest
         )
     return out
+
+
+def _relative_bent(whole: Whole, selection: Selection, states: Floats) -> Floats:
+    """`relative_kinetic_energy` where bodies bend: of rows with points (k, n, STATE_WIDTH)."""
+    points, (number, turned) = points_of(selection.tables), whole.groups
+    every, rates, bodies = mass_motion(selection, states), speeds_of(states), points.bodies(states)
+    for g, turns_too in enumerate(turned.tolist()):
+        mine = bodies_among(selection, number == g)
+        field = carried_by(bodies, group_motion(every, mine), turns_too, mine)
+        still = np.zeros((len(states), len(points.roots)))
+        rates = rates - points.with_modes(field, still)
+    return energy_of(selection, states, rates)
+
+
+def bodies_among(selection: Selection, mine: Bools) -> Bools:
+    """Which of the bodies are chosen (nb,), by a choice among rows with points (n,)."""
+    return mine[: selection.tables.n_bodies]
+
+
+def spin_of(selection: Selection, t: float, states: Floats, mine: Bools) -> Floats:
+    """Angular momentum of a group about its mass centre at time t, with that of its wheels, in N
+    (k, 3), at states by rows (k, n, STATE_WIDTH)."""
+    tables = selection.tables
+    if tables.bends:
+        every = mass_motion(selection, states, t)
+        return group_motion(every, bodies_among(selection, mine)).momentum
+    stored = stored_momentum(selection, t)[mine]
+    return angular_momentum(
+        states[:, mine], tables.body_mass[mine], tables.body_inertia[mine], stored
+    )
+
+
+def moments_of(selection: Selection, states: Floats, mine: Bools) -> Floats:
+    """Moments of inertia of a group about its mass centre, in N (k, 3, 3)."""
+    tables = selection.tables
+    if tables.bends:
+        every = mass_motion(selection, states)
+        return group_motion(every, bodies_among(selection, mine)).moments
+    return moments(tables.body_mass[mine], tables.body_inertia[mine], states[:, mine])

@@ -29,9 +29,14 @@ def radii_of(selection: Selection) -> tuple[float, float]:
 
 
 def _radii(selection: Selection) -> tuple[float, float]:
-    t = selection.tables
-    radii = np.sqrt(np.trace(t.body_inertia, axis1=1, axis2=2) / (3.0 * t.body_mass))
+    radii = radii_of_gyration(selection)
     return float(radii.min(initial=math.inf)), float(radii.max(initial=0.0))
+
+
+def radii_of_gyration(selection: Selection) -> Floats:
+    """The radius of gyration of each body [m] (nb,)."""
+    t = selection.tables
+    return np.asarray(np.sqrt(np.trace(t.body_inertia, axis1=1, axis2=2) / (3.0 * t.body_mass)))
 
 
 def per_second(stiffness: Floats) -> float:

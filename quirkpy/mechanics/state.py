@@ -6,12 +6,14 @@ import dataclasses
 import math
 from collections.abc import Container, Mapping
 from dataclasses import dataclass
+from functools import partial
 from typing import Any
 
 import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, is_row
 from quirkpy.kernels.tree.stops import REFUSED_BEYOND, latch_labels, stops_of
+from quirkpy.kernels.users.modal import states_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
@@ -23,6 +25,7 @@ from quirkpy.mechanics.controls import ControlState
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.readings import BodyState, JointState, body_state
+from quirkpy.mechanics.sections import Sections
 from quirkpy.mechanics.sensing import read_sensor
 from quirkpy.parts.checks import (
     not_negative,
@@ -237,7 +240,8 @@ class State(FrozenRecord):
             motion = self.r[k], quat.from_array(self.q[k]), self.v[k], self.omega[k]
             if self.selection is None:
                 return BodyState(*motion)
-            return body_state(motion, bending.modes_of(self.selection.tables, k, self.further))
+            bent = bending.modes_of(self.selection.tables, k, self.further)
+            return body_state(motion, bent, self._sections(k) if bent else None)
         tables = self._tables(f"reading {name!r}")
         if name in tables.joint_index:
             return self._joint(tables.joint_index[name])
@@ -253,6 +257,10 @@ class State(FrozenRecord):
             f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
         )
 
+    def _sections(self, k: int) -> Sections | None:
+        tables = self._tables("section")
+        return Sections.of(tables, k, partial(iter, (self.instant(),)), alone=True)
+
     def _ipython_key_completions_(self) -> list[str]:
         """The names that `state[...]` accepts."""
         return list(self.bodies if self.selection is None else names_in(self.selection.tables))
@@ -267,7 +275,8 @@ class State(FrozenRecord):
         chosen = self.selection if selection is None else selection
         if chosen is None:
             raise PartError(
-                "this state belongs to no system; system.at(state).initial gives one that does."
+                "this state belongs to no system; system.at(state).initial gives one that does.",
+                code="together",
             )
         near = self.near
         # The state belongs to another system with the same bodies
@@ -291,7 +300,8 @@ class State(FrozenRecord):
         if self.selection is None:
             raise PartError(
                 f"{purpose}: this state belongs to no system; system.at(state).initial gives one "
-                "that does."
+                "that does.",
+                code="together",
             )
         return self.selection.tables
 
@@ -324,7 +334,8 @@ class State(FrozenRecord):
             if name not in self.bodies:
                 raise PartError(
                     f"replace: no moving body is called {name!r}; there are: "
-                    f"{', '.join(self.bodies)}."
+                    f"{', '.join(self.bodies)}.",
+                    code="name",
                 )
             if not isinstance(values, Mapping):
                 raise PartError(
@@ -427,6 +438,15 @@ PLAIN_START: dict[str, Any] = {
 }  # fmt: skip
 
 
+def at_standstill(state: State) -> State:
+    """A state in which nothing moves, with all poses and amounts of modes as they are."""
+    further = state.further.copy()
+    if further.size and state.selection is not None:
+        states_of(state.selection.tables).speeds_in(further)[:] = 0.0
+    still = np.zeros_like(state.v)
+    return state.changed(v=still, omega=still.copy(), further=further)
+
+
 def angles_of(at: Instant) -> Floats:
     """The angles of all coordinates [rad], whole turns included; 0 for other coordinates. With
     these as references the angles of neighbouring poses are continuous; with whole turns alone they
@@ -457,7 +477,9 @@ def _check_entry(body: str, key: str, value: Any) -> tuple[str, Any]:
     """The array for a key of `State.replace`, and the checked value."""
     if key not in FIELDS:
         known = (*FIELDS, *bending.MODE_FIELDS)
-        raise PartError(f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.")
+        raise PartError(
+            f"replace: {key!r} of body {body!r} is none of {', '.join(known)}.", code="name"
+        )
     try:
         return FIELDS[key], quat.to_array(
             quat.unit_quaternion(value)

@@ -147,7 +147,8 @@ class System:
             raise PartError(
                 f"{who}: the state has the bodies {', '.join(state.bodies)}, the system moves "
                 f"{', '.join(self.bodies)}; "
-                "give a state of this system."
+                "give a state of this system.",
+                code="together",
             )
         state.check_turns()
 
@@ -162,7 +163,8 @@ class System:
         unknown = active - known[0] - known[1]
         if unknown:
             raise PartError(
-                f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}."
+                f"choosing: no joint or force is called {', '.join(map(repr, sorted(unknown)))}.",
+                code="name",
             )
         every: tuple[Any, ...] = (*self.parts, *self.candidates)
         idle = (known[0] | known[1]) - active
@@ -296,7 +298,8 @@ class System:
             raise PartError(
                 f"mass and constraints leave the acceleration of {', '.join(names)} undetermined "
                 "to working precision; "
-                "give these bodies moments of inertia of more comparable size."
+                "give these bodies moments of inertia of more comparable size.",
+                code="rounding",
             ) from error
 
     def _solve_recursive(self, at: Instant) -> Solution:

@@ -28,18 +28,29 @@ from quirkpy.mechanics.measures import WXYZ, Line, kernel_measures
 from quirkpy.mechanics.state import State
 from quirkpy.motion.control_loops import KNOTS_KEPT, Loop
 from quirkpy.parts.formulas import flat
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.tables.merge import Merger
 from quirkpy.tables.tables import Selection
 
 #: A controller has lost control where bodies make this many turns between two samples, and turn
 #: this many times as fast as at the start [1].
 MOST_TURNS, SPED_UP = 1e4, 1e3
+#: So many more knots than samples make a field has where strings may yield: at least twice as many
+#: as one compiled call has rows.
+YIELDS = 1024
+
+
+def keeps_lengths(loops: Sequence[Loop]) -> bool:
+    """Whether any controller keeps the rest lengths of what yields."""
+    return any(isinstance(loop.controller, Plasticity) for loop in loops)
 
 
 def _fastest(start: State, loops: Sequence[Loop]) -> float:
     """The angular velocity beyond which controllers have lost control [rad/s]; larger where bodies
     turn faster at the start."""
-    period = min(loop.controller.period for loop in loops)
+    period = min((loop.controller.period for loop in loops if loop.readings), default=0.0)
+    if period == 0.0:
+        return math.inf
     begun = float(np.linalg.norm(start.omega, axis=1).max(initial=0.0))
     return max(2.0 * math.pi * MOST_TURNS / period, SPED_UP * begun)
 
@@ -81,7 +92,7 @@ def board_of(
               *edges[k : k + 2], 0)
              for k, (f, span) in enumerate(zip(fields, spans, strict=True))], dtype=np.int64,
         ),
-        np.zeros((len(fields), 2 * count + 8, 4)), first,
+        np.zeros((len(fields), 2 * count + (YIELDS if keeps_lengths(loops) else 8), 4)), first,
         np.array([(some.start, some.stop - some.start) for some in rows], dtype=np.int64),
         np.array([_nine(m) for field in fields for m in field.drive.matrices]).reshape(-1, 9),
         np.array([_fastest(start, loops)]), np.stack([memory, memory]),

@@ -21,10 +21,10 @@ from quirkpy.kernels.tree.stops import (
     TOUCHING,
     stops_of,
 )
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy
-from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.engine import Engine
 from quirkpy.mechanics.instant import Instant
@@ -81,7 +81,7 @@ def _caught(hold: Hold, state: State) -> Catch:
         posed = before  # unchanged to the bit
     else:
         speeds_of(posed)[:] = speeds_of(before)
-        hold_momentum(before, posed, hold.engine.model, hold.engine.scratch)
+        posed = hold.keep_momentum(before, posed)
     after, changed, pushing = hold.velocities_after_impact(posed, holding)
     made = hold.state_of(after)
     labels = tuple(np.array(hold.engine.labels)[pushing].tolist())
@@ -118,18 +118,22 @@ class Hold:
     """The joints and stops that become active in a state."""
 
     def __init__(self, engine: Engine, state: State) -> None:
-        refuse_bending(engine.selection.tables, "a switch")
         self.engine, self.start = engine, state.changed(selection=engine.selection)
-        self.rows = with_ledger(state_rows(state.r, state.q, state.v, state.omega))
+        self.points = points_of(engine.selection.tables)
+        bodies = state_rows(state.r, state.q, state.v, state.omega)
+        self.rows = with_ledger(self.points.rows(bodies, state.further))
         at = state.instant(engine.selection)
         self.angles = at.coordinates(np.arange(len(state.joints)))[:, 0]
         self.engine.turn_to(self.angles)
         self.engine.set_time(state.t)
 
     def state_of(self, rows: Floats) -> State:
-        """Rows (nb + 1, STATE_WIDTH) as a state with angles continuous with those of the start."""
-        s = self.start
-        made = state_at(s, s.t, rows, s.near, further=s.further, controls=s.controls)
+        """Rows, with the points of modes (n + 1, STATE_WIDTH), as a state with angles continuous
+        with those of the start."""
+        s, further = self.start, self.start.further
+        if further.size:
+            further = self.points.tails(bodies_of(rows))
+        made = state_at(s, s.t, rows, s.near, further=further, controls=s.controls)
         return made.next_to(self.angles)
 
     def instant(self, rows: Floats) -> Instant:
@@ -157,13 +161,27 @@ class Hold:
         return after, moved
 
     def onto(self, rows: Floats, holding: Bools) -> tuple[Floats, Floats]:
-        """Rows on the joints and on the stops that hold (nb + 1, STATE_WIDTH), and the changes of
+        """Rows on the joints and on the stops that hold (n + 1, STATE_WIDTH), and the changes of
         poses and velocities (2,)."""
-        e, after, moved = self.engine, rows.copy(), np.zeros(2)
+        e, after, moved = self.engine, self.lines_of(rows), np.zeros(2)
         e.hold_those(holding)
         project(after, e.model, e.conditions, e.scratch, moved)
         e.python.raise_pending()
-        return after, moved
+        return self.rows_of(after), moved
+
+    def keep_momentum(self, before: Floats, after: Floats) -> Floats:
+        """Rows turned by as much as keeps the angular momentum of free groups in another pose."""
+        e, there = self.engine, self.lines_of(after)
+        hold_momentum(self.lines_of(before), there, e.model, e.scratch)
+        return self.rows_of(there)
+
+    def lines_of(self, rows: Floats) -> Floats:
+        """Rows as kernels take them, to be written to."""
+        return self.points.lines(bodies_of(rows)) if self.start.further.size else rows.copy()
+
+    def rows_of(self, lines: Floats) -> Floats:
+        """The inverse of `lines_of`."""
+        return with_ledger(self.points.from_lines(lines)) if self.start.further.size else lines
 
     def velocities_after_impact(self, posed: Floats, holding: Bools) -> tuple[Floats, float, Bools]:
         """The velocities after the impact, their largest change, and the stops that take part: no

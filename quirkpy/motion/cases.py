@@ -168,7 +168,8 @@ def _by_name(parameters: Any) -> Mapping[str, Any]:
         if not (isinstance(name, str) and "." in name.strip(".")):
             raise PartError(
                 f"simulate_many: {show(name)} names no number of a part; write it as "
-                "'spring.stiffness'."
+                "'spring.stiffness'.",
+                code="name",
             )
     return parameters
 

@@ -22,6 +22,7 @@ from quirkpy.parts.checks import real, show
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.formulas import parameters_of
 from quirkpy.parts.part import PartError
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.tables.drives import Drive
 from quirkpy.tables.tables import Selection
 
@@ -45,7 +46,8 @@ class Loop:
         if controller.period < LEAST_PERIOD * math.ulp(start.t):
             raise controller.refuse(
                 f"period is {controller.period:g} s, too short beside t = {start.t:g} s, where the "
-                "run begins; begin nearer to zero, with state.replace(t=0.0)."
+                "run begins; begin nearer to zero, with state.replace(t=0.0).",
+                code="rounding",
             )
         sizes = [1, *(one.size for one in self.readings), *(drive.size for drive in drives)]
         edges = column + np.cumsum([0, *sizes])
@@ -62,7 +64,7 @@ class Loop:
         self.limit, self.noise, self.quantum = (
             dict(some) for some in (controller.limit, controller.noise, controller.quantum)
         )
-        self.kept: list[Floats] = []
+        self.t, self.kept = start.t, list[Floats]()
         self.asked = 0  # the number of the sample that Python must compute
         self._take_up(known, start.t)
         if controller.compiled:
@@ -74,13 +76,16 @@ class Loop:
         for one, _ in self.unread:
             raise self.controller.refuse(
                 f"it is compiled, but {one.name!r} is measured in Python; read something else, or "
-                "leave compiled=True out."
+                "leave compiled=True out.",
+                code="together",
             )
         self.shapes = {name: drive.shapes[0] for name, drive, _ in self.places}
 
     @property
     def remembered(self) -> Sequence[float]:
-        """The initial memory of a compiled command."""
+        """The initial memory of a compiled command; rest lengths are those that stand."""
+        if isinstance(self.controller, Plasticity):
+            return [field.value_at(self.t)[0] for field in self.fields]
         return tuple(self.memory.get("memory", self.controller.memory))
 
     def _take_up(self, known: ControlState, t: float) -> None:
@@ -164,13 +169,15 @@ class Loop:
         if not isinstance(made, Mapping):
             raise who.refuse(
                 f"command at t = {t:.9g} s returned {show(made)}, but must return a dict, such as "
-                f"{{{drives[0]!r}: 0.0}}."
+                f"{{{drives[0]!r}: 0.0}}.",
+                code="yours",
             )
         for name in (*(n for n in drives if n not in made), *(n for n in made if n not in drives)):
             said = "nothing for" if name in drives else "something for"
             raise who.refuse(
                 f"command at t = {t:.9g} s returned {said} {name!r}; it drives "
-                f"{', '.join(map(repr, drives))}, so return these, neither more nor less."
+                f"{', '.join(map(repr, drives))}, so return these, neither more nor less.",
+                code="yours",
             )
 
     def _numbers_of(self, value: Any, drive: Drive, t: float) -> Floats:
@@ -192,7 +199,8 @@ class Loop:
         """The error about a command that is not finite."""
         return self.controller.refuse(
             f"command at t = {t:.9g} s returned {show(value)} for {name!r}, but every command must "
-            "be finite."
+            "be finite.",
+            code="yours",
         )
 
     def _refuse_shape(self, value: Any, drive: Drive, t: float) -> PartError:
@@ -202,7 +210,8 @@ class Loop:
         words = " or ".join("three numbers" if shape else "one number" for shape in shapes)
         return self.controller.refuse(
             f"command at t = {t:.9g} s returned {show(value)} for {drive.name!r}, but that takes "
-            f"{words}{again}."
+            f"{words}{again}.",
+            code="yours",
         )
 
     def complain(self, row: Floats, memory: Floats) -> None:
@@ -221,14 +230,15 @@ class Loop:
             if made.size != self.end - self.first_told:
                 raise who.refuse(
                     f"command at t = {t:.9g} s returned {made.size} numbers, but "
-                    f"{', '.join(map(repr, who.drives))} take {self.end - self.first_told}."
+                    f"{', '.join(map(repr, who.drives))} take {self.end - self.first_told}.",
+                    code="yours",
                 )
             row[self.first_told : self.end] = made
         for name, _, span in self.places:
             if not np.isfinite(row[span]).all():
                 told = row[span] if self.shapes[name] else float(row[span.stop - 1])
                 raise self._refuse_size(told, name, t)
-        raise who.refuse(f"its command failed at t = {t:.9g} s.")
+        raise who.refuse(f"its command failed at t = {t:.9g} s.", code="yours")
 
     def _check_signs(self, rows: Floats) -> None:
         """Refuse commands below zero of fields that must not be, such as a rest length."""
@@ -238,7 +248,8 @@ class Loop:
                 k = int(np.argmax(told < 0.0))
                 raise self.controller.refuse(
                     f"command at t = {rows[k, self.clock_column]:.9g} s returned {told[k]:g} for "
-                    f"{name!r}, but that must not be negative."
+                    f"{name!r}, but that must not be negative.",
+                    code="yours",
                 )
 
     # --- what it leaves ---------------------------------------------------------------------------
@@ -254,6 +265,8 @@ class Loop:
 
     def record(self, knots: Sequence[Floats]) -> ControlRecord:
         """The samples and commands of the run so far; knots: of all its fields (n, 4)."""
+        if isinstance(self.controller, Plasticity):
+            return self._lengths(knots)
         log = np.concatenate([np.zeros((0, self.end - self.clock_column)), *self.kept])
         at = [slice(s.start - self.clock_column, s.stop - self.clock_column)
               for s in (*self.read, *self.told)]  # fmt: skip
@@ -270,6 +283,19 @@ class Loop:
             tuple(field.shaped(*some[:, 1 : 1 + field.drive.size])
                   for field, some in zip(self.fields, knots, strict=True)),
         )  # fmt: skip
+
+    def _lengths(self, knots: Sequence[Floats]) -> ControlRecord:
+        """The record of rest lengths: what they are from each time on at which any of them
+        changes."""
+        names = tuple(field.drive.name for field in self.fields)
+        times = tuple(some[:, 0].copy() for some in knots)
+        values = tuple(some[:, 1].copy() for some in knots)
+        t = np.unique(np.concatenate(times))
+        told = tuple(
+            some[(np.searchsorted(at, t, side="right") - 1).clip(0)]
+            for at, some in zip(times, values, strict=True)
+        )
+        return ControlRecord(self.controller.name, t, (), (), names, told, times, values)
 
     def state(self, knots: Sequence[Floats], log: Floats, memory: Floats) -> ControlState:
         """The controller as part of a state; its log begins with the samples whose commands have

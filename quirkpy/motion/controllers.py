@@ -45,6 +45,8 @@ from quirkpy.motion.control_loops import KNOTS_KEPT, Loop, numbers_of
 from quirkpy.motion.course import ControlRecord, Course
 from quirkpy.motion.samples import DrivenField, instant_of
 from quirkpy.parts.controller import Controller
+from quirkpy.parts.part import PartError
+from quirkpy.parts.plasticity import Plasticity
 from quirkpy.tables.commands import Commands, write_commands
 from quirkpy.tables.drives import driven_field, find_drive
 from quirkpy.tables.tables import Selection
@@ -86,6 +88,23 @@ class Controls:
     def most(self) -> int:
         """The largest number of times of samples and effects in one plan."""
         return 2 * self.board.agenda.shape[0] * self.board.agenda.shape[1] if self.loops else 0
+
+    @property
+    def lengths(self) -> dict[int, float]:
+        """One more than the field of each element whose rest length is kept."""
+        t, out, first = self.selection.tables, dict[int, float](), 1
+        for loop in self.loops:
+            if isinstance(loop.controller, Plasticity):
+                for f, field in enumerate(loop.fields, first):
+                    out[int(t.force_element[t.force_index[field.drive.force]])] = float(f)
+            first += len(loop.fields)
+        return out
+
+    def is_crowded(self) -> bool:
+        """Whether what has yielded has filled half of the knots that there is memory for."""
+        return bool(self.loops) and bool(
+            (2 * self.board.fields[:, KNOTTED] > self.board.knots.shape[1]).any()
+        )
 
     # --- when -------------------------------------------------------------------------------------
     def plan(self, t: float, end: float, knots: Sequence[float], bends: bool) -> Floats:
@@ -301,11 +320,18 @@ def freeze_commands(system: System, who: str) -> System:
     of the caller, if a controller does not declare that its command is constant at rest."""
     chosen, t = system.selection, system.tables
     for k in chosen.controllers.tolist():
+        if isinstance(t.controllers[k], Plasticity):
+            raise PartError(
+                f"{who} looks for rest, and where that is depends on how "
+                f"{t.controllers[k].drives[0].rpartition('.')[0]!r} has yielded before; use "
+                "simulate(..., stop=[qp.AtRest()]), or leave limit_load out."
+            )
         if not t.controllers[k].constant:
             raise t.controllers[k].refuse(
                 f"{who} looks for rest, which what is commanded at every sample need not leave; "
                 "leave the controller out, or give it constant=True if its command stays what it "
-                "is while everything rests."
+                "is while everything rests.",
+                code="together",
             )
     return hold_commands(system)
 

@@ -99,7 +99,8 @@ class Change(NamedTuple):
 
 class Jump(NamedTuple):
     """A jump of velocities at a time [s]: the bodies just before and just after, in the pose of the
-    jump (nb, STATE_WIDTH), and the stops that took part; all joints do."""
+    jump, with the points of modes (nb + points, STATE_WIDTH), and the stops that took part; all
+    joints do."""
 
     t: float
     before: Floats

@@ -13,7 +13,7 @@ import numpy as np
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.hook import PARTS
-from quirkpy.kernels.base.states import bodies_of, ledger_of, speeds_of, zero_vectors
+from quirkpy.kernels.base.states import NO_TAIL, bodies_of, ledger_of, speeds_of, zero_vectors
 from quirkpy.kernels.step import integrator, sampling, steps
 from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.impacts import FIT, FUNCTION_NOTES, NOTE_WIDTH, Rows
@@ -23,10 +23,11 @@ from quirkpy.kernels.step.watch import BEFORE, PYTHON, REST, TRIAL, VALUE
 from quirkpy.kernels.tree.closure import RUNNING_PIVOT, WHICH
 from quirkpy.kernels.users.callbacks import interruptions
 from quirkpy.kernels.users.formulas import check_functions
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.kernels.users.users import has_unchecked
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import energy, slipping
-from quirkpy.mechanics.bending import refuse_bending
+from quirkpy.mechanics.bending import overbent, refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
 from quirkpy.mechanics.engine import AtWork, Engine
@@ -34,16 +35,7 @@ from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
-from quirkpy.motion.course import (
-    ENDS,
-    NO_TAILS,
-    Counts,
-    Course,
-    Departure,
-    Happening,
-    Kept,
-    Stop,
-)  # fmt: skip
+from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
 from quirkpy.motion.departure import BranchChoice, Leave, Stand, leave_pose, meeting_row
 from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
 from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, refuse_start
@@ -107,10 +99,9 @@ class Driver:
         if clusters.selection.tables.schedule_formula and clusters.selection.tables.unproven:
             clusters.selection.check_strengths(start.t, start.t + duration)
         self.head_for(start.t + duration)
-        self.watched = watched_in(self.entry, clusters.selection, events)
+        lengths = self.controls.lengths if self.controls.loops else {}
+        self.watched = watched_in(self.entry, clusters.selection, events, lengths)
         self.kinds = {w.line[0] for w in self.watched}
-        if REST in self.kinds:
-            refuse_bending(clusters.selection.tables, "an event of rest")
         self.watch = watch_of(self.layout, self.watched)
         self.notes = Notes(self.entry, self.watched)
         self.rested = False  # says the look
@@ -195,7 +186,8 @@ class Driver:
             np.zeros(count), np.empty((count, *self.y.shape)), np.zeros((count, angles)),
             np.zeros((count, 2)), np.zeros((count, stops), dtype=bool),
             np.zeros((count, *self.tail.shape)), notes,
-            np.zeros((jumps, 2, *self.y.shape)), np.zeros((jumps, stops), dtype=bool),
+            np.zeros((jumps, 2, *self.run_arrays.states.shape[1:])),
+            np.zeros((jumps, stops), dtype=bool),
         )  # fmt: skip
 
     def at_work(self) -> AtWork:
@@ -249,11 +241,10 @@ class Driver:
         return why
 
     def _choose_branch(self, kept: Kept, why: int) -> int:
-        """At rest, where branches may meet: say so, and leave the pose along one of them; returns
-        why the last call ended."""
+        """At rest, where branches may meet: leave along one; returns why the last call ended."""
         row = meeting_row(self.engine, self.run_arrays)
         if row is not None and why == integrator.GOING and self.leave is not None:
-            return self._depart(kept, self.leave(self.clusters, self._present_state(), None), row)
+            return self._depart(kept, self.leave(self.clusters, self._state_now(self.y), None), row)
         if row is not None:
             self.notes.tell_branches(float(self.clock[steps.T]), row)
         return why
@@ -262,7 +253,7 @@ class Driver:
         """Leave a singular pose after an impact there; returns why the last call ended."""
         if self.leave is None:
             return integrator.GOING
-        choice = self.leave(self.clusters, self._present_state(), self.notes.jumps[-1])
+        choice = self.leave(self.clusters, self._state_now(self.y), self.notes.jumps[-1])
         return self._depart(kept, choice, int(self.clock[steps.WEAK_ROW]))
 
     def _depart(self, kept: Kept, choice: BranchChoice, row: int) -> int:
@@ -287,22 +278,13 @@ class Driver:
         self.check_start()
         return why
 
-    def _instant_of(self, y: Floats) -> Instant:
-        """A state of what moves, with the time and the stops of now, as arguments of the
-        kernels."""
-        conditions = self.engine.conditions
-        held = conditions.stops[:, HOLDS] != 0
-        state = self.state_of(float(self.clock[steps.T]), y, conditions.near, held, self.tail)
-        return state.instant(self.selection)
-
     def go_along(self, departure: Departure) -> int:
         """Take the step out of a pose; returns why the call ended with which the run goes on."""
         clock, end = self.clock, float(self.clock[steps.T_END])
         self.engine.hold_bounds(self.layout.bounding, departure.held)
         self.watch.values[:, BEFORE] = self.watch.values[:, VALUE]
-        clock[steps.T] = end if departure.span == end - clock[steps.T] else (
-            clock[steps.T] + departure.span
-        )  # fmt: skip
+        whole = departure.span == end - clock[steps.T]
+        clock[steps.T] = end if whole else clock[steps.T] + departure.span
         clock[steps.H] = clock[steps.FIXED] or departure.span
         bodies_of(self.y)[:] = bodies_of(departure.state)
         ledger_of(self.y)[:] += ledger_of(departure.state)
@@ -320,8 +302,8 @@ class Driver:
         self._keep_rows(kept)
         self._check_functions(why)
         self.check_start()
-        begun = self.rows.states[0]
-        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun)
+        begun, tail = self.rows.states[0], self.rows.tail[0]
+        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun, tail)
         return why
 
     def _raise_pending(self, why: int) -> None:
@@ -346,17 +328,21 @@ class Driver:
             self._start(kept, 1)
         return self._course(kept, Stop.END)
 
-    def tell_of_hold(self, lost: float, begun: Floats | None = None) -> None:
+    def tell_of_hold(
+        self, lost: float, begun: Floats | None = None, tail: Floats = NO_TAIL
+    ) -> None:
         """Record kinetic energy [J] that projection of the given start onto its joints has removed,
-        and which joints did so, if any; driven joints may have added some. begun: the start after
-        projection, as the run begins with it."""
+        and which joints did so, if any; driven joints may have added some. begun, tail: the start
+        after projection, as the run begins with it."""
         if lost == 0.0:
             return
         at = self.start.instant(self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
             told = Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
-            after = None if begun is None else bodies_of(self.entry.expand(begun))
-            self.notes.begin_with(told, at.state, after)
+            points = points_of(self.selection.tables)
+            bodies = None if begun is None else bodies_of(self.entry.expand(begun))
+            after = None if bodies is None else points.rows(bodies, tail)
+            self.notes.begin_with(told, points.rows(at.state, at.further), after)
 
     def check_start(self) -> None:
         """Raise an error for an inadmissible start."""
@@ -366,15 +352,14 @@ class Driver:
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
 
-    @property
-    def _answer(self) -> int:
-        return int(self.counts[steps.ANSWER])
+    def _instant_of(self, y: Floats) -> Instant:
+        """A state of what moves, with the time and the stops of now."""
+        return self._state_now(y).instant(self.selection)
 
-    def _present_state(self) -> State:
-        """The state that the run has reached."""
-        held = self.engine.conditions.stops[:, HOLDS] != 0
-        near = self.engine.conditions.near
-        return self.state_of(float(self.clock[steps.T]), self.y, near, held, self.tail)
+    def _state_now(self, y: Floats) -> State:
+        """A state of what moves, with the time and the stops of now, for users."""
+        t, c = float(self.clock[steps.T]), self.engine.conditions
+        return self.state_of(t, y, c.near, c.stops[:, HOLDS] != 0, self.tail)
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -439,6 +424,8 @@ class Driver:
             room = self._room()
             if room <= 0:
                 return Stop.STEPS
+            if self.controls.is_crowded():
+                self._plan()
             why = self.pass_end(self.advance(room))
             self._raise_pending(why)
             self._keep_rows(kept)
@@ -446,7 +433,9 @@ class Driver:
             if why == integrator.AT_POSE:  # after an impact in a singular pose
                 why = self._leave_struck(kept)
             if why == integrator.JAMMED:
-                self.notes.add_jam(e, float(self.clock[steps.T]), bodies_of(self.y), self._answer)
+                self.notes.add_jam(
+                    e, float(self.clock[steps.T]), bodies_of(self.y), int(self.counts[steps.ANSWER])
+                )
             if why == integrator.UNHOLDABLE:
                 loop = self.layout.loop(int(self.clock[steps.WEAK_ROW]))
                 self.notes.events.append(Happening(float(self.clock[steps.T]), UNHELD, joints=loop))
@@ -512,6 +501,16 @@ class Driver:
             elif isinstance(w.event, Threshold) and w.measure is None:
                 self.watch.values[k, TRIAL] = ask_measure(w.event, self.selection, state)
 
+    def _bent_too_far(
+        self, t: Floats, states: Floats, angles: Floats, tails: Floats
+    ) -> tuple[Happening, ...]:
+        """What is told of bodies that have bent farther than their models reach, where a run ends
+        because of that."""
+        k = int(np.flatnonzero(np.isfinite(tails).all(axis=1))[-1])
+        last = state_at(self.start, float(t[k]), states[k], angles[k], further=tails[k])
+        names = overbent(last.instant(self.selection))
+        return tuple(Happening(float(t[-1]), f"{name} is bent too far") for name in names)
+
     def _course(self, kept: Kept, stop: Stop) -> Course:
         c = self.counts
         counts = Counts(int(c[steps.EVALUATIONS]), int(c[steps.STEPS]), int(c[steps.REJECTIONS]))
@@ -526,6 +525,8 @@ class Driver:
         events, jumps = tuple(self.notes.events), tuple(self.notes.jumps)
         if stop in (Stop.NOT_FINITE, Stop.FAILED):  # what a step has told that is not kept
             events = tuple(event for event in events if event.t <= t[-1])
+        if stop in (Stop.NOT_FINITE, Stop.COLLAPSE) and tail.size:
+            events += self._bent_too_far(t, states, angles, tail)
         return Course(
             t, states, angles, drift, stop, events, counts, step, held, stops, merged,
             tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),

@@ -4,7 +4,7 @@ table."""
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextvars import ContextVar
 from typing import NamedTuple, TypeAlias
 
@@ -58,7 +58,7 @@ class StopReached(NamedTuple):
 
 
 class RopeTurned(NamedTuple):
-    """A rope or string that becomes taut or slack."""
+    """A rope or string that becomes taut or slack, or yields."""
 
     name: str
     terminal: bool = False
@@ -88,9 +88,12 @@ def watched_function(
     return Watched(event, (kind, *sites, direction, int(event.terminal)), numbers, sensors)
 
 
-def watched_in(entry: Entry, selection: Selection, events: Sequence[Event]) -> list[Watched]:
-    """All functions that a run watches: for its events, and for the active stops and ropes."""
-    own = [*watched_stops(entry.layout), *watched_ropes(entry.layout)]
+def watched_in(
+    entry: Entry, selection: Selection, events: Sequence[Event], lengths: Mapping[int, float]
+) -> list[Watched]:
+    """All functions that a run watches: for its events, and for the active stops and ropes;
+    lengths: of elements whose rest lengths are kept one more than their fields."""
+    own = [*watched_stops(entry.layout), *watched_ropes(entry.layout, lengths)]
     return [*watched_functions(entry, selection, events), *own]
 
 
@@ -211,11 +214,15 @@ def watched_stops(layout: Layout) -> list[Watched]:
     return out
 
 
-def watched_ropes(layout: Layout) -> list[Watched]:
+def watched_ropes(layout: Layout, lengths: Mapping[int, float]) -> list[Watched]:
     """A function for each active rope; its force changes where the function crosses zero."""
     t = layout.selection.tables
     return [
-        Watched(RopeTurned(t.force_names[t.element_force[e]]), (ROPE, e, 0, -1, 0), (0.0, 0.0, 0.0))
+        Watched(
+            RopeTurned(t.force_names[t.element_force[e]]),
+            (ROPE, e, 0, -1, 0),
+            (lengths.get(e, 0.0), 0.0, 0.0),
+        )
         for e in layout.ropes
     ]
 
@@ -252,7 +259,7 @@ def ask(event: When, state: State) -> float:
     try:
         return number(value)
     except (TypeError, ValueError) as error:
-        raise event.refuse(f"its function at t = {state.t} {error}.") from None
+        raise event.refuse(f"its function at t = {state.t} {error}.", code="yours") from None
 
 
 def way_back() -> str:

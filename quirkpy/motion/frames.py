@@ -7,10 +7,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.bent_lines import bent_lines, poses_of
 from quirkpy.mechanics.engine import ropes_in
 from quirkpy.motion.course import Waits
 from quirkpy.parts.joint import COORDINATE_UNITS
+from quirkpy.tables.tables import Tables
 
 if TYPE_CHECKING:
     from quirkpy.mechanics.state import State
@@ -81,17 +84,20 @@ class Metered(NamedTuple):
     dissipated: float
 
 
-def frames_of(pieces: Iterable[tuple[float, Trajectory]], length: float, angle: float) -> Frames:
+def frames_of(
+    pieces: Iterable[tuple[float, Trajectory]], length: float, angle: float, bent: float = 0.0
+) -> Frames:
     """The frames of successive runs, each with the time at which its own time begins [s].
 
     Between two frames, linear interpolation of positions and uniform rotation are accurate to about
     `length` [m] and `angle` [rad], and that of kinetic energy to a percent: stored steps are
-    divided, by integrating again within them, until that is so."""
+    divided, by integrating again within them, until that is so.  bent: the factor of all bending
+    with which the straight pieces of bodies that bend follow behind the bodies; zero: without."""
     made, before = [], (0.0, 0.0)
     for begins, kept in pieces:
         run = whole(kept)
         instants = list(instants_of(run, length, angle))
-        made.append(_frames(begins, run, instants, before))
+        made.append(_frames(begins, run, instants, before, bent))
         before = float(made[-1].work[-1]), float(made[-1].dissipated[-1])
     t, r, q, kinetic, potential, work, dissipated = (
         np.concatenate(parts) for parts in zip(*(frames[:-1] for frames in made), strict=True)
@@ -151,21 +157,34 @@ def whole(run: Trajectory) -> Trajectory:
 
 
 def _frames(
-    begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float]
-) -> Frames:
+    begins: float, run: Trajectory, instants: Sequence[Metered], before: tuple[float, float],
+    bent: float,
+) -> Frames:  # fmt: skip
     """The frames of one run, with the work and the dissipation before it added."""
     states = [instant.state for instant in instants]
     energies = [run.system.energy(state) for state in states]
     return Frames(
         np.array([state.t for state in states]) + begins,
-        np.array([state.r for state in states]),
-        np.array([state.q for state in states]),
+        *poses_shown(run.system.tables, states, bent),
         np.array([energy.kinetic for energy in energies]),
         np.array([energy.potential for energy in energies]),
         np.array([instant.work for instant in instants]) + before[0],
         np.array([instant.dissipated for instant in instants]) + before[1],
         coordinates_of(run, states) | tensions_of(run, np.array([state.t for state in states])),
     )
+
+
+def poses_shown(t: Tables, states: Sequence[State], bent: float) -> tuple[Floats, Floats]:
+    """Positions and orientations of all bodies in some states (k, n, ...), and behind them of the
+    pieces of those that bend, times a factor; zero: without."""
+    r, q = np.array([state.r for state in states]), np.array([state.q for state in states])
+    lines = bent_lines(t) if bent else ()
+    if not lines:
+        return r, q
+    rows = (state_rows(state.r, state.q, state.v, state.omega) for state in states)
+    found = [poses_of(lines, t, y, s.further, bent) for y, s in zip(rows, states, strict=True)]
+    more = [np.array(each) for each in zip(*found, strict=True)]
+    return np.concatenate([r, more[0]], axis=1), np.concatenate([q, more[1]], axis=1)
 
 
 def tensions_of(run: Trajectory, t: Floats) -> dict[str, Floats]:

@@ -90,7 +90,8 @@ def time_within(t: Any, times: Floats) -> float:
         raise PartError(f"at: t {error}; give a time of the run [s].") from None
     if not times[0] <= t <= times[-1]:
         raise PartError(
-            f"at: t = {t} lies outside the run, which covers {times[0]} to {times[-1]} s."
+            f"at: t = {t} lies outside the run, which covers {times[0]} to {times[-1]} s.",
+            code="answer",
         )
     return float(t)
 

@@ -131,7 +131,8 @@ class JoinedTrajectory(Trajectory):
     def between(self) -> Between:
         """The curves of the pieces between rows; at a switch poses may change discontinuously."""
         raise PartError(
-            "between: this run has several pieces; ask each of them: `for _, piece in run.pieces`."
+            "between: this run has several pieces; ask each of them: `for _, piece in run.pieces`.",
+            code="together",
         )
 
     def sampled(self, step: float) -> Self:

@@ -43,14 +43,15 @@ def move(
 def move_to(
     system: System, end: float, settings: Settings, stop: Sequence[Event],
     tell: Callable[[float], None] | None, before: Mapping[WatchedKey, float] | None = None,
-    leave: Leave | None = None,
+    look: Look | None = None, leave: Leave | None = None,
 ) -> Trajectory:  # fmt: skip
     """Simulate a system until a time [s], exactly; tell: called with the time reached, now and
-    then; before: the values of watched functions just before the start; leave: as for `move`."""
+    then; before: the values of watched functions just before the start; look, leave: as for
+    `move`."""
     start = system.initial
     driver = driver_for(settings)(system.clusters, start, end - start.t, stop, settings)
     driver.head_for(end)
-    driver.leave = leave
+    driver.look, driver.leave = look, leave
     if before is not None:
         begin_after(driver, stop, before)
     return drive(driver, system, settings, tell)

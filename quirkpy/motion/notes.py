@@ -8,8 +8,20 @@ import numpy as np
 
 from quirkpy.kernels.base.conditions import HOLDS
 from quirkpy.kernels.base.states import bodies_of, quantities_of, with_ledger
-from quirkpy.kernels.step.impacts import CONTRADICTED, HELD, HELD_ON, JUMP, POSE, RELEASED, Rows
+from quirkpy.kernels.step.impacts import (
+    CONTRADICTED,
+    CROSSED,
+    HELD,
+    HELD_ON,
+    JUMP,
+    POSE,
+    REGAINED,
+    RELEASED,
+    YIELDED,
+    Rows,
+)
 from quirkpy.kernels.tree.stops import STOP_JOINT
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.analysis import drives_against
 from quirkpy.mechanics.clusters import Entry
@@ -24,6 +36,8 @@ SINGULAR_POSE = "singular pose"
 #: The names of the events where joints become active against the motion of a start, and where a run
 #: can no longer satisfy some of them.
 TOOK_HOLD, UNHELD = "joints took hold", "joints could not be held"
+#: What is said of ropes and strings.
+TURNS = {CROSSED: "taut", RELEASED: "slack", YIELDED: "yields", REGAINED: "elastic"}
 #: The names of what happens where a run is at rest where branches of motion meet, and where it
 #: takes one of them.
 UNDETERMINED, TAKEN = "undetermined branch", "branch taken"
@@ -57,8 +71,8 @@ class Notes:
             self.events.append(self._happening(t, what, which, lost))
 
     def begin_with(self, event: Happening, before: Floats, after: Floats | None) -> None:
-        """Keep the impact of joints at the start: states (nb, STATE_WIDTH) before and, if known,
-        after."""
+        """Keep the impact of joints at the start: states (nb + points, STATE_WIDTH) before and, if
+        known, after."""
         self.events.insert(0, event)
         if after is not None:
             self.jumps.insert(0, Jump.between(event.t, before, after))
@@ -80,8 +94,8 @@ class Notes:
         self.departures = [some for some in self.departures if some.t < t]
 
     def _jump(self, t: float, rows: Rows, which: int) -> Jump:
-        moved = rows.jumps[which]
-        there = Jump.between(t, bodies_of(moved[0]), bodies_of(moved[1]))
+        moved = points_of(self.layout.selection.tables).from_lines(rows.jumps[which])
+        there = Jump.between(t, moved[0], moved[1])
         before, after = self._bodies(there.before), self._bodies(there.after)
         return Jump(t, before, after, self.labels_of(rows.struck[which]))
 
@@ -103,7 +117,7 @@ class Notes:
             word = "released" if what == RELEASED else "reached"
             return Happening(t, f"{event.name} {word}", joints=(event.joint,))
         if isinstance(event, RopeTurned):
-            return Happening(t, f"{event.name} {'slack' if what == RELEASED else 'taut'}")
+            return Happening(t, f"{event.name} {TURNS[what]}")
         return Happening(t, event.name, self.watched[which].sensors)
 
     def add_jam(self, engine: Engine, t: float, rows: Floats, stop: int) -> None:
@@ -131,11 +145,13 @@ def refuse_start(layout: Layout, answer: int, row: int) -> None:
         stop, side = label.rsplit(" ", 1)
         raise PartError(
             f"simulate: joint {joint!r} begins beyond the {side} bound of its stop {stop!r}; "
-            f"{way_back()}."
+            f"{way_back()}.",
+            code="pose",
         )
     if answer == CONTRADICTED:
         raise PartError(
             "simulate: this pose is singular, and no motion of the loop "
             f"{', '.join(layout.loop(row))} has these velocities; start on one "
-            "of the branches that meet here, or at rest."
+            "of the branches that meet here, or at rest.",
+            code="pose",
         )

@@ -10,7 +10,8 @@ from typing import Any, Protocol
 import numpy as np
 
 from quirkpy.kernels.act.measures import COORDINATE_NUMBER, STATE_NUMBER
-from quirkpy.kernels.base.states import quantities_of, spins_of, velocities_of
+from quirkpy.kernels.base.states import NO_TAIL, quantities_of, speeds_of
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Bools, Floats, Ints
@@ -174,8 +175,11 @@ def impacts_of(jumps: Sequence[Jump], selection: Selection, near: Floats) -> tup
     reference angles of coordinates [rad] (nc,)."""
     found: list[Impact] = []
     for jump in jumps:
-        at = Instant(selection, jump.t, *quantities_of(jump.after), near, jump.held)
-        found += impacts(at, velocities_of(jump.before), spins_of(jump.before))
+        points = points_of(selection.tables)
+        tail = points.tails(jump.after) if len(points.owners) else NO_TAIL
+        bodies = quantities_of(points.bodies(jump.after))
+        at = Instant(selection, jump.t, *bodies, near, jump.held, tail)
+        found += impacts(at, points.flat(speeds_of(jump.before), -1))
     return tuple(found)
 
 
@@ -196,7 +200,8 @@ class BodyGroup:
         for name in names:
             if name not in bodies:
                 raise PartError(
-                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}."
+                    f"group: no moving body is called {name!r}; there are: {', '.join(bodies)}.",
+                    code="name",
                 )
         which = np.array([index[name] for name in names or bodies], dtype=np.int64)
         return cls(portion, which)

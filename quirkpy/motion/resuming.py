@@ -132,7 +132,8 @@ class Onward:
                 raise PartError(
                     f"at: t = {t:.12g} s cannot be reached again from {begun:.12g} s, the stored "
                     "time before it; ask "
-                    "for a stored time."
+                    "for a stored time.",
+                    code="rounding",
                 )
             why = driver.pass_end(driver.advance(ROOM))
             e.python.raise_pending()

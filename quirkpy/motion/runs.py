@@ -367,7 +367,9 @@ def _check_events(group: RunGroup) -> None:
         if watched.line[0] == PYTHON:
             raise PartError(
                 f"simulate_many: {type(watched.event).__name__} {watched.event.name!r} is asked in "
-                "Python within every step; use an event that is compiled, or simulate for each run."
+                "Python within every step; use an event that is compiled, or simulate for each "
+                "run.",
+                code="together",
             )
 
 
@@ -399,11 +401,13 @@ def _check_compiled(system: System) -> None:
         if not t.controllers[k].compiled:
             raise t.controllers[k].refuse(
                 "simulate_many cannot ask it at every sample, for one compiled call flies many "
-                "runs; give it compiled=True, or use simulate for each run."
+                "runs; give it compiled=True, or use simulate for each run.",
+                code="together",
             )
     for part in (*forces, *joints):
         raise PartError(
             f"simulate_many: {type(part).__name__} {part.name!r} is asked in Python within every "
             "step, which one compiled call for many runs cannot wait for; write it as a "
-            "CompiledForce or with a Schedule, or use simulate for each run."
+            "CompiledForce or with a Schedule, or use simulate for each run.",
+            code="together",
         )

@@ -123,7 +123,8 @@ def check_end(begun: float, span: float) -> None:
     if abs(told - span) > LOST * span:
         raise PartError(
             f"simulate: the run begins at t = {begun:g} s, from where {span:g} s are {told:g} s "
-            "after rounding; begin nearer to zero, with state.replace(t=0.0)."
+            "after rounding; begin nearer to zero, with state.replace(t=0.0).",
+            code="rounding",
         )
 
 

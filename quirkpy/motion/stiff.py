@@ -12,7 +12,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.place.kinematics import ground_frames
-from quirkpy.kernels.step import collocation, integrator, relative, steps
+from quirkpy.kernels.step import collocation, integrator, relative, sampling, steps
 from quirkpy.kernels.step.collocation import Collocation
 from quirkpy.kernels.step.implicit import LATE, march_implicitly
 from quirkpy.kernels.step.methods import IMPLICIT, TABLES
@@ -145,9 +145,11 @@ class StiffDriver(Driver):
         counts[steps.ROOM] = counts[steps.NOTED] = counts[steps.JUMPED] = 0
         if counts[steps.HEADED] == 0:
             integrator.head_on(self.run_arrays)
-        why = integrator.GOING
+        why, told = integrator.GOING, 0
         while why == integrator.GOING and counts[steps.ROOM] < room and not e.python.halted:
             why = int(march_implicitly(room, *arrays, self.collocation))
+            if self.controls.loops:
+                told = sampling.keep_lengths(told, *arrays[:1], *arrays[5:], self.controls.board)
             if why == integrator.ARRIVED:
                 why = self.leave_end()
             elif why == integrator.GOING:

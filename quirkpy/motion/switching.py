@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Sequence
-from typing import NamedTuple, Self
+from typing import Any, NamedTuple, Protocol, Self
 
 from quirkpy import doors
 from quirkpy.kernels.act.wrenches import LOST
@@ -20,7 +20,7 @@ from quirkpy.motion.capture import catch
 from quirkpy.motion.controllers import hold_commands
 from quirkpy.motion.course import Course, Happening, Jump, Stop
 from quirkpy.motion.departure import Leave
-from quirkpy.motion.driver import TAKES
+from quirkpy.motion.driver import TAKES, Driver
 from quirkpy.motion.events import WatchedKey
 from quirkpy.motion.joined import JoinedTrajectory, Pieces
 from quirkpy.motion.move import Progress, move_to, stand
@@ -30,7 +30,7 @@ from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
-from quirkpy.parts.switch import Switch
+from quirkpy.parts.switch import Settled, Switch
 
 
 class SwitchedTrajectory(JoinedTrajectory):
@@ -73,14 +73,37 @@ class Handover(NamedTuple):
 
 def simulate_switching(
     system: System, duration: float, settings: Settings, stop: Sequence[Event],
-    switches: Sequence[Switch], progress: Progress, leave: Leave | None = None,
+    switches: Sequence[Switch], progress: Progress, rests: Rests,
 ) -> SwitchedTrajectory:  # fmt: skip
-    """Simulate a system for `duration` [s], with switches on the way; leave: as for `move`."""
+    """Simulate a system for `duration` [s], with switches on the way; rests: for those that begin
+    at rest."""
     span, begun = check_settings(duration, settings), system.initial.t
     check_end(begun, span)
     check_switches(system, switches, stop, begun, begun + span)
     with doors.progress.show_run(progress, begun, begun + span) as tell:
-        return Flight(system, begun + span, settings, tuple(stop), tuple(switches), leave).fly(tell)
+        flight = Flight(system, begun + span, settings, tuple(stop), tuple(switches), rests)
+        return flight.fly(tell)
+
+
+class RestWatch(Protocol):
+    """What looks at a run until it has settled. state: the equilibrium, None before; that of a
+    start at rest is known at once."""
+
+    state: State | None
+
+    def __call__(self, driver: Driver, filled: int) -> tuple[Any, ...] | None: ...
+
+
+class Rests(NamedTuple):
+    """What switches ask the room of equilibria, which stands above this one.
+
+    watch: looks at a run of a system, with its settings, for a switch that waits until it has
+    settled; displace: the state next to an unstable equilibrium in which a system begins, at a
+    distance [m or rad]; None if it begins in none. leave: as for `move`."""
+
+    watch: Callable[[System, Switch, Settings], RestWatch]
+    displace: Callable[[System, float], State | None]
+    leave: Leave | None
 
 
 class Flight:
@@ -88,10 +111,13 @@ class Flight:
 
     def __init__(
         self, system: System, end: float, settings: Settings, stop: tuple[Event, ...],
-        switches: tuple[Switch, ...], leave: Leave | None = None,
+        switches: tuple[Switch, ...], rests: Rests,
     ) -> None:  # fmt: skip
-        self.system, self.end, self.settings, self.leave = system, end, settings, leave
-        self.stop, self.switches = stop, switches
+        self.system, self.end, self.settings = system, end, settings
+        self.stop, self.switches, self.rests = stop, switches, rests
+        self.rest: RestWatch | None = (
+            None  # that of the last piece, if the next switch waits for one
+        )
         self.handover = Handover(system, 0.0, 0.0, ())
         self.runs: list[Trajectory] = []
         self.works: list[float] = []
@@ -102,7 +128,7 @@ class Flight:
         for switch in self.switches:
             if not self.has_come(switch):
                 break
-            self.handover = take_hold(self.handover.system, self.runs[-1], switch)
+            self.handover = self._handed_over(switch)
             self.add_piece(tell)
         return self.joined()
 
@@ -123,14 +149,30 @@ class Flight:
         when = self.end if switch is None else switch.when
         if isinstance(when, Event):
             events = (*events, dataclasses.replace(when, terminal=True))
-        else:
+        elif not isinstance(when, Settled):
             until = min(until, when)
-        left = self._steps_left()
-        if system.initial.t >= until or left == 0:
+        self.rest, left = None, self._steps_left()
+        if switch is not None and isinstance(when, Settled):
+            self.rest = self.rests.watch(system, switch, self.settings)
+        if system.initial.t >= until or left == 0 or self._rested() is not None:
             return stand(system)
         settings = dataclasses.replace(self.settings, max_steps=left)
-        before = self._values_before(events)
-        return move_to(system, until, settings, events, tell, before, self.leave)
+        known = self._values_before(events), self.rest, self.rests.leave
+        return move_to(system, until, settings, events, tell, *known)
+
+    def _handed_over(self, switch: Switch) -> Handover:
+        """The result of a switch, with its nudge."""
+        made = take_hold(self.handover.system, self.runs[-1], switch, self._rested())
+        state = self.rests.displace(made.system, switch.nudge) if switch.nudge else None
+        if state is None:
+            return made
+        system = made.system.at(state)
+        more = energy(system.instant()) - energy(made.system.instant())
+        return made._replace(system=system, work=made.work + float(more))
+
+    def _rested(self) -> State | None:
+        """The equilibrium in which the last piece has settled."""
+        return None if self.rest is None else self.rest.state
 
     def _values_before(self, events: Sequence[Event]) -> dict[WatchedKey, float] | None:
         """The values of watched functions at the end of the last piece; None before the first."""
@@ -155,6 +197,8 @@ class Flight:
     def has_come(self, switch: Switch) -> bool:
         """Whether the last piece has ended with a switch, and not with the run."""
         run, when = self.runs[-1], switch.when
+        if isinstance(when, Settled):
+            return self._rested() is not None
         if not isinstance(when, Event):
             return run.stop is Stop.END and float(run.t[-1]) >= when
         last = {event.name for event in run.events if event.t == run.t[-1]}
@@ -168,29 +212,36 @@ class Flight:
 
 
 # --- the switch -----------------------------------------------------------------------------------
-def take_hold(system: System, run: Trajectory, switch: Switch) -> Handover:
-    """A switch at the end of a run of a system: new joints become active, with momenta
-    conserved."""
+def take_hold(
+    system: System, run: Trajectory, switch: Switch, rest: State | None = None
+) -> Handover:
+    """A switch at the end of a run of a system: new joints become active, with momenta conserved.
+    rest: the equilibrium in which the run has settled, from which on it goes."""
     new = apply_switch(system, switch)
-    new = new.begun_in(run.final)
+    new = new.begun_in(run.final if rest is None else rest)
     state, held = new.initial, hold_commands(new)
     at = held.instant()
     check_reach(switch, at)
     before, caught = energy(at), catch(new.clusters, state)
-    work = before.potential - float(run.potential[-1])
+    potential, left = float(run.potential[-1]), 0.0
+    if rest is not None:
+        there = energy(rest.instant(system.selection))
+        potential, left = there.potential, float(run.energy[-1]) - there
+    work = before.potential - potential
     told = [Happening(state.t, switch.name, joints=name_changes(system, new))]
     if caught.moved.max() <= START_TOLERANCE:
-        return Handover(new.at(state), work, 0.0, tuple(told))
+        return Handover(new.at(state), work, left, tuple(told))
     if caught.moved[0] > switch.reach:
         raise switch.refuse(
             f"at t = {state.t:.9g} s taking hold would move a body by {caught.moved[0]:.3g} m or "
-            f"rad (reach {switch.reach:g}); {WAY_OUT}."
+            f"rad (reach {switch.reach:g}); {WAY_OUT}.",
+            code="pose",
         )
     lost = before - energy(caught.state.instant(held.selection))
     if abs(lost) > TAKES * before.kinetic:
         told.append(Happening(state.t, TOOK_HOLD, joints=slipping(at), lost=lost))
     assert caught.jump is not None
-    return Handover(new.at(caught.state), work, lost, tuple(told), (caught.jump,))
+    return Handover(new.at(caught.state), work, lost + left, tuple(told), (caught.jump,))
 
 
 #: Advice where a switch is not possible.
@@ -230,7 +281,8 @@ def known_names(
         if name not in known:
             raise switch.refuse(
                 f"there is no {noun} {name!r}; the {noun}s here are: {', '.join(known) or 'none'}; "
-                "list what is to act later under candidates=."
+                "list what is to act later under candidates=.",
+                code="name",
             )
     return names
 
@@ -249,7 +301,8 @@ def check_reach(switch: Switch, at: Instant) -> None:
         if not worst.size <= switch.reach:
             raise switch.refuse(
                 f"at t = {at.t:.9g} s the ends of joint {joint.name!r} are {worst} apart (reach "
-                f"{switch.reach:g}); {WAY_OUT}."
+                f"{switch.reach:g}); {WAY_OUT}.",
+                code="pose",
             )
 
 
@@ -269,6 +322,8 @@ def check_switches(
             raise PartError(f"simulate: {show(switch)} in switches= is no Switch.")
         if isinstance(switch.when, Event):
             check_event(switch, switch.when, stop)
+        elif isinstance(switch.when, Settled):
+            check_rest(switch, system)
         else:
             before = check_time(switch, switch.when, before, end)
         system = apply_switch(system, switch)
@@ -280,6 +335,17 @@ def check_event(switch: Switch, when: Event, stop: Sequence[Event]) -> None:
         raise switch.refuse(
             f"its event and one in stop= are both called {when.name!r}; give one of them another "
             "name."
+        )
+
+
+def check_rest(switch: Switch, system: System) -> None:
+    """Refuse to wait for rest while a controller acts."""
+    for k in system.selection.controllers.tolist():
+        name = system.tables.controllers[k].name
+        raise switch.refuse(
+            f"it waits until everything rests for good, which controller {name!r} may end at any "
+            "sample; wait for an event, such as qp.AtRest(), or for a time.",
+            code="together",
         )
 
 

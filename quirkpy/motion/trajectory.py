@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
+from itertools import chain
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -26,12 +27,15 @@ from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.bending import modes_of
 from quirkpy.mechanics.courses import coordinates_along
 from quirkpy.mechanics.impulses import Impact, Shock, shocks
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.measures import Measure, Portion, kinetic_of, measure_of, potential_of
 from quirkpy.mechanics.readings import JointState, body_state
+from quirkpy.mechanics.sections import Sections
 from quirkpy.mechanics.sensing import SensorState, read_sensor
 from quirkpy.mechanics.solids import solids_of
 from quirkpy.mechanics.state import State, names_in
 from quirkpy.mechanics.system import System
+from quirkpy.motion import sampling
 from quirkpy.motion.controllers import controls_at
 from quirkpy.motion.course import Counts, Course, Happening, Stop, Waits
 from quirkpy.motion.extrema import highest, no_higher, passing, summits
@@ -48,15 +52,6 @@ from quirkpy.motion.readings import (
     table_of,
 )  # fmt: skip
 from quirkpy.motion.resuming import Moment, Onward
-from quirkpy.motion.sampling import (
-    Inner,
-    among,
-    check_step,
-    evenly,
-    regular_times,
-    rows_at,
-    sample,
-)
 from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.stiff import by_one_method
@@ -64,7 +59,7 @@ from quirkpy.parts.latch import Latch
 from quirkpy.parts.part import PartError
 
 if TYPE_CHECKING:
-    from quirkpy.doors import Chart, Drawing
+    from quirkpy.doors import Chart, Drawing, Live
 
 
 #: Measures that a run itself provides, also where it is made of several.
@@ -139,19 +134,20 @@ class Trajectory:
     def movie(
         self, path: str | os.PathLike[str], *, fps: float = 25.0, speed: float | None = None,
         eye: Sequence[float] = (0.45, -0.75, 0.8), forces: bool = True, trace: bool = True,
+        exaggerate: float = 1.0,
     ) -> None:  # fmt: skip
         """Write a film, without any window: ``run.movie("run.mp4")`` or ``"run.gif"``, with the
         energy beside it.
 
         speed: relative to real time; by default 1 where the run lasts no more than 20 s, and
         otherwise such that the film lasts 20 s. eye: the direction of view; trace: the paths of all
-        mass centres."""
-        doors.movie.save(self, path, fps, speed, eye, forces, trace)
+        mass centres; exaggerate: factor by which lines of bodies are drawn more bent."""
+        doors.movie.save(self, path, fps, speed, eye, forces, trace, exaggerate)
 
-    def report(self, path: str | os.PathLike[str]) -> None:
+    def report(self, path: str | os.PathLike[str], *, exaggerate: float = 1.0) -> None:
         """Write the run as a page for any browser, ``run.report("run.html")``, with animation and
-        curves."""
-        doors.report.save_run(path, self)
+        curves; exaggerate: factor by which lines of bodies are drawn more bent."""
+        doors.report.save_run(path, self, exaggerate)
 
     @property
     def pieces(self) -> tuple[tuple[float, Trajectory], ...]:
@@ -219,19 +215,11 @@ class Trajectory:
         dissipated [J]."""
         there = self._onward(self._rows, t)
         rows, held = self._expand(there), self._holding(there.held) if self.course.stops else ()
-        return (
-            state_at(
-                self.start,
-                t,
-                rows,
-                there.angles,
-                held,
-                further=there.tail,
-                controls=controls_at(self.course.records, t),
-            ),
-            float(ledger_of(rows)[INTO]),
-            float(ledger_of(rows)[OUT]),
+        controls = controls_at(self.course.records, t)
+        state = state_at(
+            self.start, t, rows, there.angles, held, further=there.tail, controls=controls
         )
+        return state, float(ledger_of(rows)[INTO]), float(ledger_of(rows)[OUT])
 
     @cached_property
     def _onward(self) -> Onward:
@@ -306,14 +294,14 @@ class Trajectory:
     def sampled(self, step: float) -> Trajectory:
         """This run with states at least every `step` [s]: the stored ones, and between them those
         of `at`, with the ledger of energy. `drift` between stored states is zero."""
-        return self._with(evenly(check_step("sampled", step, self.t)))
+        return self._with(sampling.evenly(sampling.check_step("sampled", step, self.t)))
 
     def with_rows_at(self, times: Floats) -> Trajectory:
         """This run with states at some times [s], in order, besides the stored ones."""
-        return self._with(among(times))
+        return self._with(sampling.among(times))
 
-    def _with(self, inner: Inner) -> Trajectory:
-        course = sample(self.course, self._rows, self._onward, inner)
+    def _with(self, inner: sampling.Inner) -> Trajectory:
+        course = sampling.sample(self.course, self._rows, self._onward, inner)
         return Trajectory(self.system, self.start, self.settings, course)
 
     # --- bodies and joints ------------------------------------------------------------------------
@@ -323,9 +311,11 @@ class Trajectory:
         if name in self.start.bodies:
             rows = self.course.states[:, self.start.bodies.index(name)]
             turns = quat.from_array(attitudes_of(rows))
-            bent = modes_of(self.system.tables, self.start.bodies.index(name), self.course.tail)
+            k = self.start.bodies.index(name)
+            bent = modes_of(self.system.tables, k, self.course.tail)
+            inside = Sections.of(self.system.tables, k, self._instants)
             motion = positions_of(rows), turns, velocities_of(rows), spins_of(rows)
-            return body_state(motion, bent)
+            return body_state(motion, bent, inside)
         if name in (known := {record.name: record for record in self.course.records}):
             return ControllerCourse.of(known[name])
         tables = self.system.tables
@@ -348,6 +338,10 @@ class Trajectory:
         return JointCourse(
             *JointState.of(tables.joints[j].coordinates, np.moveaxis(both, 0, -1)), self, name
         )
+
+    def _instants(self) -> Iterator[Instant]:
+        """All rows, each with the joints, forces and stops that act there."""
+        return chain.from_iterable(run._portion.holders.instants() for _, run in self.pieces)
 
     def _ipython_key_completions_(self) -> list[str]:
         """The names that `run[...]` accepts."""
@@ -407,10 +401,10 @@ class Trajectory:
         """The values of a function of names, at the stored times, or at regular ones."""
         if step is None:
             return tell(self, names)
-        step = check_step("table", step, self.t)
-        times = regular_times(self.t, step)
+        step = sampling.check_step("table", step, self.t)
+        times = sampling.regular_times(self.t, step)
         run = self.with_rows_at(times)
-        k = rows_at(run.t, times, step)
+        k = sampling.rows_at(run.t, times, step)
         return {name: values[k] for name, values in tell(run, names).items()} | {"t": times}
 
     def group(self, *names: str) -> BodyGroup:
@@ -504,6 +498,13 @@ class Trajectory:
         """The size of the projection at each stored step: largest displacement [m or rad], change
         of velocity (k, 2). Bodies that locks hold together count as one, except at the start."""
         return self.course.drift
+
+    def show(
+        self, *, browser: bool = True, port: int | None = None, patience: float = 60.0,
+        wait: bool | None = None,
+    ) -> Live:  # fmt: skip
+        """Show the page of the run in the browser; options are those of `Multibody.show`."""
+        return doors.server.show(lambda: doors.live.RunPage(self), browser, port, patience, wait)
 
     def animate(
         self, *, speed: float | None = None, forces: bool = True, browser: bool = True,

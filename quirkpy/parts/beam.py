@@ -63,6 +63,7 @@ def _loads(value: Any) -> tuple[float, float]:
 def _counts(value: Any) -> int | tuple[int, int, int, int]:
     """A number of modes, or one for each of four ways to deform."""
     given = tuple(value) if is_list(value) else (value,)
+    given = tuple(int(n) if isinstance(n, np.integer) else n for n in given)
     if len(given) not in (1, 4):
         raise ValueError(
             f"is {show(value)}, but must be one number, or four: stretching, bending along y, "
@@ -213,12 +214,21 @@ class Beam(Body):
     def mass_points(self) -> MassPoints:
         """Points of a Gauss rule over the beam, with its masses, such that integrals of products of
         its modes come out exactly."""
+        return self._mass_between(-1.0, self.tip_masses)
+
+    def mass_beyond(self, share: float) -> MassPoints:
+        """Mass points of what lies beyond a share of the length, with the mass at its end."""
+        return self._mass_between(2.0 * share - 1.0, (0.0, self.tip_masses[1]))
+
+    def _mass_between(self, first: float, ends: tuple[float, float]) -> MassPoints:
+        """Points over the beam from a place between -1 and 1 to its end, and at both of these."""
         field, half = self.field, 0.5 * self.length
         places, weights = np.polynomial.legendre.leggauss(field.coefficients.shape[2] + 2)
-        weights = np.concatenate([[0.0], half * weights, [0.0]])
-        places = np.concatenate([[-1.0], places, [1.0]])
+        middle, reach = 0.5 * (1.0 + first), 0.5 * (1.0 - first)
+        weights = np.concatenate([[0.0], half * reach * weights, [0.0]])
+        places = np.concatenate([[first], middle + reach * places, [1.0]])
         masses = self.mass_per_length * weights
-        masses[[0, -1]] = self.tip_masses
+        masses[[0, -1]] = ends
         points = np.zeros((len(places), 3))
         points[:, 0] = half * places - self._centre
         moments = np.zeros((len(places), 3, 3))

@@ -159,7 +159,8 @@ class Controller(Part, ABC):
                 if name not in known:
                     raise self.refuse(
                         f"{field} names {name!r}, which is none of its {noun}: "
-                        f"{', '.join(known) or 'none'}."
+                        f"{', '.join(known) or 'none'}.",
+                        code="name",
                     )
 
     def _check_command(self) -> None:

@@ -125,7 +125,7 @@ class Prescribed(Coupling):
             made: tuple[float, float, float] = numbers(value, (3,))
         except (TypeError, ValueError) as error:
             raise self.refuse(
-                f"motion at t = {t} {error}; it gives value, rate and acceleration."
+                f"motion at t = {t} {error}; it gives value, rate and acceleration.", code="yours"
             ) from None
         return made
 

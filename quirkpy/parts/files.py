@@ -37,22 +37,26 @@ def path_of(path: Any, who: str) -> Path:
     except TypeError:
         name = None
     if not isinstance(name, str) or not name:
-        raise PartError(f"{who}: {show(path)} is no path; give the name of a file.")
+        raise PartError(f"{who}: {show(path)} is no path; give the name of a file.", code="file")
     if "\0" in name:
         raise PartError(
-            f"{who}: {show(name)} holds a zero character, which no path may; leave it out."
+            f"{who}: {show(name)} holds a zero character, which no path may; leave it out.",
+            code="file",
         )
     try:
         os.fsencode(name)
     except UnicodeEncodeError as error:
         raise PartError(
-            f"{who}: {show(name)} holds {name[error.start]!r}, which no path may; leave it out."
+            f"{who}: {show(name)} holds {name[error.start]!r}, which no path may; leave it out.",
+            code="file",
         ) from None
     try:
         os.stat(name)
     except OSError as error:
         if error.errno in IMPOSSIBLE:
-            raise PartError(f"{who}: {show(name)} {IMPOSSIBLE[error.errno]}.") from None
+            raise PartError(
+                f"{who}: {show(name)} {IMPOSSIBLE[error.errno]}.", code="file"
+            ) from None
     return Path(name)
 
 
@@ -71,7 +75,8 @@ def readable(path: Any, who: str) -> Path:
     if endless(place):
         raise PartError(
             f"{who}: {str(place)!r} is a device, a pipe or a socket, which may have no end; give "
-            "a file."
+            "a file.",
+            code="file",
         )
     return place
 
@@ -81,7 +86,8 @@ def ending_of(path: Any, who: str, endings: Sequence[str]) -> Path:
     place = path_of(path, who)
     if place.suffix not in endings:
         raise PartError(
-            f"{who}: {place.name!r} ends in none of {', '.join(endings)}, which say what to write."
+            f"{who}: {place.name!r} ends in none of {', '.join(endings)}, which say what to write.",
+            code="file",
         )
     return place
 
@@ -173,7 +179,9 @@ def _target(place: Path) -> str:
 
 
 def _unwritable(place: Path, who: str, why: str) -> PartError:
-    return PartError(f"{who}: {str(place)!r} cannot be written: {why}; nothing was changed.")
+    return PartError(
+        f"{who}: {str(place)!r} cannot be written: {why}; nothing was changed.", code="file"
+    )
 
 
 # --- modules of users -----------------------------------------------------------------------------
@@ -181,7 +189,9 @@ def module_from(path: FilePath, name: str) -> ModuleType:
     """The module made from a Python file, under a unique name, wherever the file lies."""
     spec = spec_from_file_location(name, os.fspath(path))
     if spec is None or spec.loader is None:
-        raise PartError(f"{os.fspath(path)!r} is no Python file; its name must end in .py.")
+        raise PartError(
+            f"{os.fspath(path)!r} is no Python file; its name must end in .py.", code="file"
+        )
     module = sys.modules[name] = module_from_spec(spec)
     try:
         spec.loader.exec_module(module)

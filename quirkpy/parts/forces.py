@@ -169,6 +169,13 @@ class BetweenPoints(Force, ABC):
         see `Element`."""
 
 
+def check_limit(part: BetweenPoints, limit: float | None) -> None:
+    """Refuse a load at which something yields whose stiffness is none, or changes."""
+    stiffness = part.value_of("stiffness") if limit is not None else 1.0
+    if not isinstance(stiffness, float) or stiffness == 0.0:
+        raise part.refuse("limit_load goes with a stiffness that is a number above 0.")
+
+
 class Spring(BetweenPoints):
     """Tension k (L - L0) + c dL/dt between two points.  U = k (L - L0)^2 / 2.
 
@@ -176,7 +183,9 @@ class Spring(BetweenPoints):
     s/m]. tension_only: a rope, as a `String`; it never pushes, and is without force, energy and
     damping while shorter than L0. Where the points coincide (L = 0) the direction, and so the force
     of a rest length, is undefined and set to zero. stiffness and rest_length may be functions of
-    time, such as a `Schedule`: the change of U that they cause counts as work."""
+    time, such as a `Schedule`: the change of U that they cause counts as work. limit_load [N]: it
+    yields where k |L - L0| reaches that, as a `String` does, but, unless tension_only, also under
+    pressure."""
 
     stiffness: float | TimeFunction = checked(strength_in_time, kw_only=True)
     rest_length: float | TimeFunction | None = checked(
@@ -184,10 +193,16 @@ class Spring(BetweenPoints):
     )
     damping: float = checked(not_negative, default=0.0, kw_only=True)
     tension_only: bool = checked(flag, default=False, kw_only=True)
+    limit_load: float | None = checked(optional(positive), default=None, kw_only=True)
 
-    def pair_numbers(self) -> tuple[Any, Any, float, float]:
+    def validate(self) -> None:
+        super().validate()
+        check_limit(self, self.limit_load)
+
+    def pair_numbers(self) -> tuple[Any, ...]:
         rest = self._initial_length() if self.rest_length is None else self.rest_length
-        return self.stiffness, rest, self.damping, float(self.tension_only)
+        limit, rope = self.limit_load or 0.0, float(self.tension_only)
+        return self.stiffness, rest, self.damping, rope or (2.0 if limit else 0.0), 0.0, limit
 
 
 class Damper(BetweenPoints):
@@ -490,4 +505,4 @@ class Load(Force):
         try:
             return np.asarray(vector(out))
         except (TypeError, ValueError) as error:
-            raise self.refuse(f"{name} at t = {t} {error}.") from None
+            raise self.refuse(f"{name} at t = {t} {error}.", code="yours") from None

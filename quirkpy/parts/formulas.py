@@ -142,7 +142,8 @@ class CompiledFunction(TimeFunction):
         if off > SAME_RATE:
             raise self.refuse(
                 f"{word} at t = {t:g} is {stated:.6g}, but differences of {of} give {slope:.6g}; "
-                f"correct it, or leave {word} out."
+                f"correct it, or leave {word} out.",
+                code="yours",
             )
 
     @cached_property

@@ -267,7 +267,9 @@ class Joint(PlacedJoint):
         super().validate()
         made = self.primitives()
         if not (isinstance(made, tuple) and made and all(isinstance(p, Primitive) for p in made)):
-            raise self.refuse(f"primitives() must return a tuple of primitives, not {show(made)}.")
+            raise self.refuse(
+                f"primitives() must return a tuple of primitives, not {show(made)}.", code="yours"
+            )
         freedoms = self.freedoms or ()
         special = any(f.kind == "screw" or f.site == 2 for f in freedoms)
         screw = any(f.kind == "screw" for f in freedoms)

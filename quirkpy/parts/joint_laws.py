@@ -102,7 +102,8 @@ class JointLaw(OnCoordinate, ABC):
         if off > SAME_RATE:
             raise self.refuse(
                 f"its load and its energy disagree: at rest at x = {x:g} the load is {stated:.6g}, "
-                f"minus the slope of the energy {slope:.6g}; correct one, or leave energy out."
+                f"minus the slope of the energy {slope:.6g}; correct one, or leave energy out.",
+                code="yours",
             )
 
     @cached_property

@@ -33,7 +33,6 @@ from quirkpy.parts import (
     magnets,
     modal_body,
     pinning,
-    plasticity,
     primitives,
     schedule,
     sensor,
@@ -67,7 +66,7 @@ def final_classes(*modules: ModuleType) -> dict[str, type[Part]]:
 #: that bend derive, but there are rigid ones too.
 PART_TYPES = final_classes(
     shapes, beam, modal_body, joints, couplings, forces, latch, joint_laws, actuators, bushing,
-    fields, magnets, pinning, strings, plasticity, schedule, sensor, event, switch, primitives,
+    fields, magnets, pinning, strings, schedule, sensor, event, switch, primitives,
 ) | final_classes(body)  # fmt: skip
 
 #: Largest number of characters of a document, and largest depth of nested values: some hundred
@@ -96,7 +95,8 @@ def plain_values(text: Any, who: str) -> Any:
     document."""
     if isinstance(text, str | bytes | bytearray) and len(text) > LONGEST_TEXT:
         raise PartError(
-            f"{who}: the text has {len(text)} characters, but may have {LONGEST_TEXT} at most."
+            f"{who}: the text has {len(text)} characters, but may have {LONGEST_TEXT} at most.",
+            code="content",
         )
     too_deep = (
         f"{who}: values lie within each other more than {DEEPEST} deep, but those of a document "
@@ -105,11 +105,11 @@ def plain_values(text: Any, who: str) -> Any:
     try:
         data = json.loads(text, parse_constant=_refuse_constant)
     except (TypeError, ValueError) as error:
-        raise PartError(f"{who}: this is not JSON: {sentence_of(error)}.") from None
+        raise PartError(f"{who}: this is not JSON: {sentence_of(error)}.", code="content") from None
     except RecursionError:
-        raise PartError(too_deep) from None
+        raise PartError(too_deep, code="content") from None
     if not _is_shallow(data):
-        raise PartError(too_deep)
+        raise PartError(too_deep, code="content")
     return data
 
 
@@ -171,12 +171,14 @@ class Writer:
         if "<locals>" in cls.__qualname__:
             raise part.refuse(
                 "its class is defined inside a function, where from_json cannot find it; move it "
-                "out."
+                "out.",
+                code="yours",
             )
         if any(field.name == "type" for field in dataclasses.fields(part)):  # type: ignore[arg-type]
             raise part.refuse(
                 "it has a field called type, which means the class in JSON; call the field "
-                "otherwise."
+                "otherwise.",
+                code="yours",
             )
         out: dict[str, Any] = {"type": self.names.get(cls, f"{cls.__module__}:{cls.__qualname__}")}
         for field in dataclasses.fields(part):  # type: ignore[arg-type]
@@ -199,13 +201,15 @@ class Reader:
         if not isinstance(self.data, dict) or "quirkpy" not in self.data:
             raise PartError(
                 "from_json: the text is JSON, but nothing that to_json wrote: it has no schema "
-                "under the key 'quirkpy'."
+                "under the key 'quirkpy'.",
+                code="content",
             )
         schema = self.data["quirkpy"]
         if schema != SCHEMA:
             raise PartError(
                 f"from_json: the document has schema {show(schema)}, but this version reads "
-                f"{SCHEMA}."
+                f"{SCHEMA}.",
+                code="content",
             )
         self.modules, self.extra = tuple(modules), extra or {}
         self.parts: dict[str, Any] = {}
@@ -221,10 +225,13 @@ class Reader:
         except PartError as error:
             if len(str(error)) < LONGEST_SENTENCE:
                 raise
-            raise PartError(f"{str(error)[: LONGEST_SENTENCE - 20]} (and so on).") from error
+            raise PartError(
+                f"{str(error)[: LONGEST_SENTENCE - 20]} (and so on).", code="content"
+            ) from error
         except UNREADABLE as error:
             raise PartError(
-                f"from_json: the document is damaged or was changed by hand: {sentence_of(error)}."
+                f"from_json: the document is damaged or was changed by hand: {sentence_of(error)}.",
+                code="content",
             ) from error
 
     def value(self, value: Any) -> Any:
@@ -252,13 +259,14 @@ class Reader:
                 f"from_json: the document uses the class {name!r}; if you trust it, name its "
                 "module: "
                 f"from_json(text, modules=[{module!r}]), or on the command line its file: --study "
-                f"{module.replace(DOT, '.').removesuffix('.py')}.py."
+                f"{module.replace(DOT, '.').removesuffix('.py')}.py.",
+                code="content",
             )
         found = _import_module(module, name)
         for attribute in qualname.split("."):
             found = getattr(found, attribute, None)
         if not (isinstance(found, type) and issubclass(found, Part)):
-            raise PartError(f"from_json: {name!r} is not a class of parts.")
+            raise PartError(f"from_json: {name!r} is not a class of parts.", code="content")
         return found
 
 
@@ -295,5 +303,5 @@ def _import_module(module: str, name: str) -> Any:
         return importlib.import_module(module)
     except ImportError as error:
         raise PartError(
-            f"from_json: the module of {name!r} cannot be imported: {error}."
+            f"from_json: the module of {name!r} cannot be imported: {error}.", code="content"
         ) from error

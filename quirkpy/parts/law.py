@@ -145,12 +145,14 @@ class CompiledForce(Force):
         wrenches = (made,) if isinstance(made, Wrench) else made
         if not isinstance(wrenches, tuple) or len(wrenches) != count:
             raise self.refuse(
-                f"law returned {show(made)}, but must return a qp.Wrench for each body and site."
+                f"law returned {show(made)}, but must return a qp.Wrench for each body and site.",
+                code="yours",
             )
         for one in wrenches:
             if not isinstance(one, Wrench) or one.point is not None:
                 raise self.refuse(
-                    f"law returned {show(one)}, but must return wrenches without a point."
+                    f"law returned {show(one)}, but must return wrenches without a point.",
+                    code="yours",
                 )
             yield one
 

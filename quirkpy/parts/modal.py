@@ -151,8 +151,8 @@ class MassPoints(FrozenRecord):
 
     @property
     def centre(self) -> Floats:
-        """The mass centre of all (3,) [m]."""
-        return np.asarray(self.masses @ self.points / self.mass)
+        """The mass centre of all (3,) [m]; the origin, where they have no mass."""
+        return np.asarray(self.masses @ self.points / (self.mass or 1.0))
 
     @property
     def inertia(self) -> Floats:

@@ -33,6 +33,8 @@ from quirkpy.parts.reduction import FiniteElements
 PATCH = 8
 #: Relative size of a patch of nodes across a line or a plane, below which it is one [1].
 PATCH_IN_LINE = 1e-6
+#: A node that all shapes move by less than this share of the most stands still [1].
+HELD_STILL = 1e-12
 #: Relative rounding of a symmetric stiffness matrix [1].
 SYMMETRIC = 1e-9
 #: Most of their motion that two shapes may have in common if their frequencies are to be kept [1].
@@ -173,12 +175,14 @@ class ModalBody(Body):
                 found = {key: file[key] for key in file.files}
         except (OSError, ValueError, zipfile.BadZipFile) as error:
             raise PartError(
-                f"ModalBody.load: {str(place)!r} cannot be read as NPZ: {sentence_of(error)}."
+                f"ModalBody.load: {str(place)!r} cannot be read as NPZ: {sentence_of(error)}.",
+                code="content",
             ) from error
         if strange := sorted(found.keys() - known):
             raise PartError(
                 f"ModalBody.load: {str(place)!r} holds {strange[0]!r}, which is no field of a "
-                f"ModalBody; leave it out, or call it otherwise."
+                f"ModalBody; leave it out, or call it otherwise.",
+                code="content",
             )
         return cls(name, **{**found, **rest})
 
@@ -334,11 +338,17 @@ class ModalBody(Body):
         return PointModes(place, displacement, rotation, eta)
 
     def _rotation(self, node: int, patch: Ints) -> Floats:
-        """Small rotations of a node with each mode (n, 3): as given, or those of a rigid body that
-        the nodes of a patch follow as well as they can."""
+        """Small rotations of a node with each mode (n, 3): as given; none, where it is held with
+        others of a patch that span a plane; else those of a rigid body that the nodes of the patch
+        follow as well as they can."""
         if self.rotations is not None:
             return np.asarray(self._basis[1] @ np.array(self.rotations)[:, node])
         points = self.mass_points
+        moves = abs(points.displacements).max(axis=(0, 2))
+        held = patch[moves[patch] <= HELD_STILL * moves.max()]
+        around = points.points[held] - points.points[node]
+        if node in held and np.linalg.matrix_rank(around, PATCH_IN_LINE * abs(around).max()) > 1:
+            return np.zeros((len(points.displacements), 3))
         arms = points.points[patch] - points.points[node]
         moved = points.displacements[:, patch] - points.displacements[:, [node]]
         lever = np.einsum("aij,kj->kia", CROSS, arms).reshape(-1, 3)

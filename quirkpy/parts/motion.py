@@ -35,14 +35,14 @@ class PlaceMotion(NamedTuple):
 
 
 class MotionView(ABC):
-    """Read-only kinematics at one instant: ``at.t`` [s], ``at[body]`` and ``at[site]`` ->
-    `FrameMotion`."""
+    """Read-only kinematics at one instant: ``at.t`` [s], ``at[body]``, ``at["its name"]`` and
+    ``at[site]`` -> `FrameMotion`."""
 
     t: float
 
     @abstractmethod
-    def body(self, body: Body) -> FrameMotion:
-        """Mass centre and body axes of a body of the system."""
+    def body(self, body: Body | str) -> FrameMotion:
+        """Mass centre and body axes of a body of the system, or of the one with a name."""
 
     @abstractmethod
     def site(self, site: Site) -> FrameMotion:
@@ -52,8 +52,8 @@ class MotionView(ABC):
     def coordinate(self, joint: Part, name: str) -> tuple[float, float]:
         """Value, whole turns included, and rate of a coordinate of a joint of the system."""
 
-    def __getitem__(self, key: Body | Site) -> FrameMotion:
-        return self.body(key) if isinstance(key, Body) else self.site(key)
+    def __getitem__(self, key: Body | Site | str) -> FrameMotion:
+        return self.site(key) if isinstance(key, Site) else self.body(key)
 
 
 class Wrench(NamedTuple):

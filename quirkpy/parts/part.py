@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any, ClassVar, dataclass_transform
+from typing import Any, ClassVar, Literal, TypeAlias, dataclass_transform
 
 import numpy as np
 
@@ -22,9 +22,25 @@ from quirkpy.parts.checks import steady
 LONGEST = 100
 
 
+#: Kinds of refusals: what every `PartError` tells programs.
+Code: TypeAlias = Literal[
+    "value", "name", "together", "pose", "yours", "answer", "file", "content", "install",
+    "machine", "rounding",
+]  # fmt: skip
+
+
 class PartError(ValueError):
-    """An invalid part, or an invalid set of parts: one sentence that names the part, the value and
-    a remedy."""
+    """A refusal: one sentence that names the part, the value and a remedy.
+
+    code: its kind, a word that never changes: "value", a wrong value; "name", a name that is
+    unknown or given twice; "together", things that do not go together; "pose", one in which this
+    cannot begin; "yours", an error in a user's function or class; "answer", a question that has
+    none; "file", a path that cannot be read or written; "content", what a file holds; "install", a
+    missing package; "machine", workers, windows or memory; "rounding", numbers too far apart."""
+
+    def __init__(self, sentence: str, code: Code = "value") -> None:
+        super().__init__(sentence)
+        self.code: Code = code
 
 
 def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any]) -> Any:
@@ -100,9 +116,9 @@ class Part:
     def validate(self) -> None:
         """Rules that concern several fields; raises `self.refuse(...)`."""
 
-    def refuse(self, sentence: str) -> PartError:
+    def refuse(self, sentence: str, code: Code = "value") -> PartError:
         """The error that names this part: ``raise self.refuse("mass is ...")``."""
-        return PartError(f"{self._title()}: {sentence}")
+        return PartError(f"{self._title()}: {sentence}", code)
 
     def _title(self) -> str:
         """Class and name, as they begin a message."""

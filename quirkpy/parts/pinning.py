@@ -77,7 +77,8 @@ class FluxPinning(Force):
                 raise self.refuse(
                     f"magnet {magnet.name!r} stands {-height:g} m behind the face of "
                     f"{cold.name!r}; list that "
-                    "superconductor under warm=, or in another FluxPinning."
+                    "superconductor under warm=, or in another FluxPinning.",
+                    code="pose",
                 )
             if height < NEAREST * magnet.size:
                 warn(

@@ -1,69 +1,68 @@
-"""Rest lengths that follow where a load exceeds its limit."""
+"""Rest lengths of what has yielded: the controller that keeps them."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+import dataclasses
+from collections.abc import Iterable
 from typing import Any
 
 from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import flag, is_list, numbers, show
+from quirkpy.parts.checks import flag
 from quirkpy.parts.controller import Controller
-from quirkpy.parts.part import checked
+from quirkpy.parts.force import Force
+from quirkpy.parts.forces import Spring
+from quirkpy.parts.part import Part, PartError, checked
+from quirkpy.parts.strings import String
 
-
-def some_numbers(value: Any) -> Any:
-    """A list of numbers."""
-    if not is_list(value):
-        raise TypeError(f"is {show(value)}, but must be a list of numbers")
-    return numbers(value, (len(value),))
+#: The name of the controller in runs and states.
+PLASTICITY = "plasticity"
+#: How far apart the samples are that repeat rest lengths; these change between samples [s].
+PERIOD = 100.0
 
 
 class Plasticity(Controller):
-    """Perfect plasticity, sampled: where |stiffness (length - rest length)| will exceed a limit at
-    the next sample, by length and rate at this one, the rest length moves on until then so that it
-    does not.
+    """Keeps the rest lengths of all strings and springs that may yield, as its commands. A system
+    adds it; what they change by, and when, is found within the steps of a run."""
 
-    stiffness [N/m] and limit_load [N] of each of the driven strings and springs; pushing: 1 where
-    it also yields under compression, else 0. `yielding` makes one."""
-
-    stiffness: Sequence[float] = checked(some_numbers, kw_only=True)
-    limit_load: Sequence[float] = checked(some_numbers, kw_only=True)
-    pushing: Sequence[float] = checked(some_numbers, kw_only=True)
     compiled: bool = checked(flag, default=True, kw_only=True)
 
-    def validate(self) -> None:
-        super().validate()
-        many = len(self.drives)
-        for name in ("stiffness", "limit_load", "pushing", "memory"):
-            if len(getattr(self, name)) != many:
-                raise self.refuse(
-                    f"{name} has {len(getattr(self, name))} numbers for {many} driven rest "
-                    "lengths; give one for each."
-                )
-        if len(self.reads) != 2 * many:
-            raise self.refuse(
-                f"reads has {len(self.reads)} names for {many} driven rest lengths; give their "
-                "lengths, and then the rates of these."
-            )
-        if not all(k > 0.0 for k in self.stiffness):
-            raise self.refuse("stiffness must be above 0 throughout.")
-
     @staticmethod
-    def command(  # type: ignore[override]
-        t: float,
-        measured: Floats,
-        memory: Floats,
-        period: float,
-        stiffness: Any,
-        limit_load: Any,
-        pushing: Any,
-    ) -> Floats:
-        """New rest lengths, which the memory keeps; read are all lengths, then their rates."""
-        for k in range(len(stiffness)):
-            most = limit_load[k] / stiffness[k]
-            length = measured[k] + period * measured[len(stiffness) + k]
-            if length - memory[k] > most:
-                memory[k] = length - most
-            elif pushing[k] != 0.0 and length - memory[k] < -most:
-                memory[k] = length + most
+    def command(t: float, measured: Floats, memory: Floats) -> Floats:  # type: ignore[override]
+        """The rest lengths so far."""
         return memory
+
+
+def with_plasticity(parts: Iterable[Part]) -> list[Part]:
+    """Parts, with the controller of what may yield among them."""
+    listed = list(parts)
+    some = {k: elastic_plastic(p) for k, p in enumerate(listed) if may_yield(p)}
+    if not some:
+        return listed
+    for part in listed:
+        if getattr(part, "name", "") == PLASTICITY:
+            raise PartError(
+                f"Multibody: a part is called {PLASTICITY!r}, as the rest lengths of what has a "
+                "limit_load are; give it another name."
+            )
+    keeper = Plasticity(
+        PLASTICITY, period=PERIOD, drives=[f"{p.name}.rest_length" for p in some.values()],
+        memory=[p.value_of("rest_length") for p in some.values()],
+    )  # fmt: skip
+    return [*(some.get(k, part) for k, part in enumerate(listed)), keeper]
+
+
+def may_yield(part: Any) -> bool:
+    """Whether a part has a load at which it yields."""
+    return isinstance(part, (String, Spring)) and part.limit_load is not None
+
+
+def elastic_plastic(part: Any) -> Force:
+    """A string or spring that may yield with its stiffness and rest length as numbers."""
+    values: dict[str, Any] = {name: part.value_of(name) for name in ("stiffness", "rest_length")}
+    rest = values["rest_length"]
+    if not isinstance(rest, float) or rest == 0.0:
+        raise part.refuse("limit_load goes with a rest_length that is a number above 0.")
+    if isinstance(part, String):
+        values["EA"] = None
+    changed: Force = dataclasses.replace(part, **values)
+    return changed

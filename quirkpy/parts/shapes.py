@@ -223,7 +223,8 @@ class Mesh(Shape):
             import trimesh
         except ImportError as error:
             raise PartError(
-                "Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it."
+                "Mesh.load: this needs trimesh; pip install 'quirkpy[mesh]' brings it.",
+                code="install",
             ) from error
         long = check_argument("Mesh.load", "scale", scale, positive)
         place = readable(path, "Mesh.load")
@@ -244,10 +245,11 @@ def read_triangles(trimesh: Any, place: Path) -> tuple[Any, Any]:
                 check_facets(file, len(triangles))
     except Exception as error:  # other readers raise any error for damaged files
         raise PartError(
-            f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}."
+            f"Mesh.load: {str(place)!r} cannot be read as a mesh: {sentence_of(error)}.",
+            code="content",
         ) from error
     if not len(triangles):
-        raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.")
+        raise PartError(f"Mesh.load: {str(place)!r} holds no triangles.", code="content")
     return vertices, triangles
 
 

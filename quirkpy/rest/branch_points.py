@@ -18,12 +18,12 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.states import by_body, quantities_of, speeds_of, zero_vectors
+from quirkpy.kernels.base.states import zero_vectors
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import PLACES
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
-from quirkpy.mechanics.instant import Instant
+from quirkpy.rest.coordinates import accelerations_of_free
 from quirkpy.rest.vicinity import Vicinity
 
 #: Tolerance of scaled multipliers in the search for the largest smallest eigenvalue [1].
@@ -34,6 +34,8 @@ BEND_TOLERANCE = 1e-15
 SAME_BRANCH = 1e-6
 #: A form is not zero where it exceeds this share of the curvature terms of single rows [1].
 BENT = 1e-6
+#: Nor where paths are as straight as rounding: a curvature of theirs in units of the size [1].
+STRAIGHT = 1e-10
 #: A curvature of the energy counts as zero below this share of the largest [1], and below this
 #: value [1/s2]; a damping below the latter value [1/s].
 LEVEL_FORM, NO_BEND = 1e-8, 1e-12
@@ -80,8 +82,11 @@ def forms_at(around: Vicinity) -> Floats | None:
     if not around.freedoms or parts.rank == len(parts.norms):
         return None
     lost = parts.U[:, parts.rank :] / parts.norms[:, None]
-    tried = _gammas(around, np.random.default_rng(0).normal(size=(3, around.freedoms)))
-    least = BENT * float(abs(tried / parts.norms).max())
+    directions = np.random.default_rng(0).normal(size=(3, around.freedoms))
+    tried = _gammas(around, directions)
+    fastest = float(abs(np.einsum("kf,fni->kni", directions, around.basis)).max())
+    straight = STRAIGHT * fastest**2 / (around.size * float(parts.norms.min()))
+    least = max(BENT * float(abs(tried / parts.norms).max()), straight)
     if abs(tried @ lost).max() <= least:  # merely redundant
         return None
     return _forms(around, lost, least)
@@ -180,22 +185,14 @@ def branches(K: Floats, forms: Floats) -> Floats:
 
 
 # --- rows and loads of free bodies ----------------------------------------------------------------
-def _instant(around: Vicinity, rows: Floats) -> Instant:
-    s = around.state
-    r, q, v, omega = (some.copy() for some in quantities_of(rows))
-    return Instant(around.layout.selection, s.t, r, q, v, omega, around.near, s.held, s.further)
-
-
 def _gammas(around: Vicinity, directions: Floats) -> Floats:
     """gamma(Zw, Zw) of all rows, for some w (k, m), without the explicit time dependence of the
     rows."""
     out = []
     for w in directions:
-        rows = np.repeat(around.rows[None], 3, axis=0)
-        speeds_of(rows)[:] = np.multiply.outer(
-            [1.0, -1.0, 0.0], np.einsum("f,fni->ni", w, around.basis)
-        )
-        one, other, none = (_instant(around, state).rows.gamma for state in rows)
+        speeds = np.multiply.outer([1.0, -1.0, 0.0], np.einsum("f,fni->ni", w, around.basis))
+        moving = (around.instant_of(state) for state in around.with_speeds(speeds))
+        one, other, none = (equation.targets(at) for at in moving)
         out.append(0.5 * (one + other) - none)
     return np.array(out)
 
@@ -219,10 +216,9 @@ def _forms(around: Vicinity, lost: Floats, least: float) -> Floats:
 def _relative_accelerations(around: Vicinity, states: Floats, multipliers: Floats) -> Floats:
     """Accelerations of the bodies relative to the rigid motion of the whole, under loads and
     constant multipliers, in states (k, n, STATE_WIDTH)."""
-    _, back = equation.mass_roots(around.at)
     out = zero_vectors(*states.shape[:2])
     for rows, felt in zip(states, out, strict=True):
-        at = _instant(around, rows)
-        push = equation.applied_forces(at) + by_body(equation.constraint_matrix(at).T @ multipliers)
-        felt[:] = np.einsum("nij,njk,nk->ni", back, back, push)
+        at = around.instant_of(rows)
+        held = equation.constraint_matrix(at).T @ multipliers
+        felt[:] = accelerations_of_free(around.at, equation.generalised_forces(at) + held)
     return around.whole.relative_accelerations(states, out)

@@ -27,7 +27,7 @@ from quirkpy.maths.types import Floats, Ints
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.instant import Instant
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.rest.branch_points import forms_at
 from quirkpy.rest.vicinity import Vicinity
 
@@ -206,7 +206,7 @@ class Meeting:
     Beside a singular pose, however near, the rows alone tell the motion (`EXACTLY_DEPENDENT`)."""
 
     def __init__(self, clusters: Clusters, state: State) -> None:
-        still = dataclasses.replace(state, v=0.0 * state.v, omega=0.0 * state.omega)
+        still = at_standstill(state)
         self.around = Vicinity(clusters, still)
         exactly = equation.decompose(self.around.at, EXACTLY_DEPENDENT)
         if exactly.rank > self.around.decomposition.rank:
@@ -232,7 +232,10 @@ class Meeting:
 
     def rates_of(self, which: Ints, speeds: Floats) -> Floats:
         """Rates of some coordinates as all bodies move (n, 6)."""
-        moving = dataclasses.replace(self.at, v=linear_of(speeds), omega=angular_of(speeds))
+        if self.around.flexible:
+            moving = self.around.instant_of(self.around.with_speeds(speeds))
+        else:
+            moving = dataclasses.replace(self.at, v=linear_of(speeds), omega=angular_of(speeds))
         return moving.coordinates(which)[:, 1]
 
     def find_ways(self) -> list[Beginning]:

@@ -228,6 +228,7 @@ def plain(around: Vicinity) -> bool:
     whole = around.whole
     floats = len(whole.directions(around.rows)) > 0 or whole.turning.any() or whole.velocity.any()
     closed = (layout.tree.loops[:, LOOP_ROW] >= 0).any() or around.entry.merger is not None
+    closed = closed or around.flexible
     return bool(known.all() and not (rope | odd).any() and not floats and not closed)
 
 

@@ -144,7 +144,8 @@ def continue_equilibrium(
     if not at.settled:
         raise PartError(
             f"continue_equilibrium: there is no equilibrium near this state at p = {first:g}; "
-            "settle the system first."
+            "settle the system first.",
+            code="pose",
         )
     return BranchTracer(family, at.around, first, last, longest).along(steps)
 
@@ -157,7 +158,8 @@ def members(family: Family, first: float) -> Family:
         system = family(p)
         if not (hasattr(system, "bodies") and hasattr(system, "selection")):
             raise PartError(
-                f"continue_equilibrium: family({p:g}) is {show(system)}, but must be a system."
+                f"continue_equilibrium: family({p:g}) is {show(system)}, but must be a system.",
+                code="yours",
             )
         still = freeze_commands(system, "continue_equilibrium")
         return still, (system.bodies, system.selection.joint_names)
@@ -168,7 +170,8 @@ def members(family: Family, first: float) -> Family:
             raise PartError(
                 f"continue_equilibrium: family({p:g}) has other bodies or joints than "
                 f"family({first:g}); let a "
-                "strength or a length depend on p, and keep the names."
+                "strength or a length depend on p, and keep the names.",
+                code="yours",
             )
         return system
 

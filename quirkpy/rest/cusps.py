@@ -197,6 +197,10 @@ def distance(around: Vicinity, one: int, two: int) -> tuple[Floats, Floats]:
     """The vector from one site to another, in N [m] (3,), and its derivatives along coordinates (3,
     f)."""
     which, sites = np.array([one, two]), around.layout.packed.sites
+    if around.flexible:
+        moving = map(around.instant_of, around.with_speeds(around.basis))
+        apart = np.array([at.sites.rows[two] - at.sites.rows[one] for at in (around.at, *moving)])
+        return apart[0, POSITION:VELOCITY], np.asarray(apart[1:, VELOCITY:AXES].T)
     states = np.repeat(around.rows[None], 1 + around.freedoms, axis=0)
     velocities_of(states)[1:] = linear_of(around.basis)  # velocities along each coordinate
     spins_of(states)[1:] = angular_of(around.basis)

@@ -11,12 +11,12 @@ from typing import NamedTuple
 
 import numpy as np
 
-from quirkpy.kernels.base.arrays import COORDINATE_KIND, RIGID, Joints
+from quirkpy.kernels.base.arrays import COORDINATE_KIND, Joints
 from quirkpy.kernels.base.states import bodies_of, positions_of
 from quirkpy.kernels.place.kinematics import fill_frames, ground_frames, joint_coordinates
 from quirkpy.kernels.tree.stops import STOP_COORDINATE
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Bools, Floats, Ints
-from quirkpy.mechanics.invariance import accelerations
 from quirkpy.mechanics.rigid_motion import Whole
 from quirkpy.motion.driver import Driver
 from quirkpy.motion.events import ask
@@ -133,25 +133,28 @@ class Ranges:
         states = bodies_of(rows.states)
         mass, at = driver.engine.selection.tables.body_mass, positions_of(states).copy()
         for g in np.unique(self.whole.islands[self.whole.drifts]):
-            mine = self.whole.islands == g
+            mine = self.whole.islands[: len(mass)] == g
             at[:, mine] -= (np.einsum("n,kni->ki", mass[mine], at[:, mine]) / mass[mine].sum())[
                 :, None
             ]
-        ways = travels(driver, states)
+        ways = travels(driver, states, rows.tail)
         turning = driver.engine.model.joints.coordinates[:, COORDINATE_KIND] == ANGLE
         return np.concatenate(
             [at.reshape(len(at), -1), ways, np.where(turning, rows.angles, 0.0)], axis=1
         )
 
 
-def travels(driver: Driver, states: Floats) -> Floats:
-    """Travels and lengths [m] of states (k, nb, STATE_WIDTH), zero for angles (k, nc)."""
-    model, frames = driver.engine.model, ground_frames(states.shape[1])
+def travels(driver: Driver, states: Floats, tails: Floats) -> Floats:
+    """Travels and lengths [m] of states (k, nb, STATE_WIDTH) with tails (k, tail), zero for angles
+    (k, nc)."""
+    model = driver.engine.model
+    frames = ground_frames(states.shape[1] + len(model.modes.stations))
     which = np.flatnonzero(model.joints.coordinates[:, COORDINATE_KIND] != ANGLE)
     joints = Joints(*model.joints, driver.engine.conditions.near)
     out, made = np.zeros((len(states), len(model.joints.coordinates))), np.empty((len(which), 2))
-    for k, y in enumerate(states) if len(which) else ():
-        fill_frames(y, RIGID, frames)
+    points = points_of(driver.engine.selection.tables)
+    for k, y in enumerate(points.lines(points.rows(states, tails))) if len(which) else ():
+        fill_frames(y, model.modes, frames)
         joint_coordinates(which, joints, model.sites, frames, made)
         out[k, which] = made[:, 0]
     return out
@@ -172,10 +175,10 @@ def tells_turns(driver: Driver, row: CourseRows, c: int) -> bool:
         near = angles.copy()
         near[c] += 2.0 * np.pi * turns
         engine.turn_to(near)
-        state = state_at(driver.start, t, driver.entry.expand(y), near).next_to(near)
-        return accelerations(engine, t, bodies_of(y)[None])[0], [
-            ask(event, state) for event in watched
-        ]
+        tail, bodies = row.tail[0], driver.entry.expand(y)
+        state = state_at(driver.start, t, bodies, near, further=tail).next_to(near)
+        rows = points_of(engine.selection.tables).rows(bodies_of(y)[None], tail)
+        return engine.accelerations_of(t, rows)[0], [ask(event, state) for event in watched]
 
     try:
         here, values = answers(0)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy import doors
-from quirkpy.kernels.base.states import bodies_of, halves_of, speeds_of, with_ledger
+from quirkpy.kernels.base.states import NO_TAIL, halves_of
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import ASYMMETRY, is_symmetric_within
@@ -57,13 +57,16 @@ SCREWED = (-1.1, -0.2, 0.3, 1.3)
 MIXED = 1e-6
 #: A body takes part in a motion when it moves by this share of the one that moves most.
 TAKES_PART = 0.05
+#: What a body does where it turns, moves or bends most.
+VERBS = ("turns", "moves", "bends")
 
 
 class Mode(NamedTuple):
     """A motion xi = c exp(s t) around an equilibrium: s = eigenvalue [1/s]; the angular frequency
     |s| [rad/s] and the share of critical damping; velocities of all bodies along it, in N and body
     axes, the fastest of length 1 [m/s or rad/s] (n, 6), complex where bodies do not move in phase;
-    which bodies move, and how; state: that around which it is a motion."""
+    which bodies move, and how; state: that around which it is a motion; bending: rates of all modes
+    of bodies that bend along it (m,), of length 1 where the root mean square over the mass is."""
 
     eigenvalue: complex
     frequency: float
@@ -71,11 +74,14 @@ class Mode(NamedTuple):
     shape: Floats
     moving: tuple[str, ...]
     state: State | None = None
+    bending: Floats = NO_TAIL
 
     @property
     def words(self) -> str:
         """Which joints or bodies move, about or along which axis of N, and which against others."""
-        return words_of(self.shape, self.state) if self.state else ", ".join(self.moving)
+        if self.state is None:
+            return ", ".join(self.moving)
+        return words_of(self.shape, self.bending, self.state)
 
     @property
     def period(self) -> float:
@@ -168,7 +174,8 @@ class Equilibrium:
     def _of(self) -> System:
         if self.system is None:
             raise PartError(
-                "this equilibrium belongs to no system; settle one to get one that does."
+                "this equilibrium belongs to no system; settle one to get one that does.",
+                code="together",
             )
         return self.system
 
@@ -357,10 +364,7 @@ def _describe_whole(around: Vicinity) -> tuple[Mode, ...]:
     """The rigid motions of the whole, which no coordinate describes, as modes."""
     if not len(around.carried):
         return ()
-    still = np.repeat(around.rows[None], len(around.carried), axis=0)
-    speeds_of(still)[:] = around.carried
-    every = around.entry.expand(with_ledger(still))
-    return tuple(_describe(around, shape, 0j) for shape in speeds_of(bodies_of(every)))
+    return tuple(_describe(around, shape, 0j) for shape in around.shapes_of(around.carried))
 
 
 def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
@@ -371,14 +375,21 @@ def _describe(around: Vicinity, shape: Floats, eigenvalue: complex) -> Mode:
         shape, sizes = shape * (abs(turn) / (turn * largest)), sizes / largest
     if np.iscomplexobj(shape) and not abs(shape.imag).max(initial=0.0) > REAL_SHAPE:
         shape = shape.real
+    points = around.points
+    bending = np.bincount(points.owners, sizes[len(around.state.bodies) :, 0] ** 2, len(sizes))
     moving = tuple(
-        f"{name} {'turns' if turns >= goes else 'moves'}"
-        for name, (goes, turns) in zip(around.state.bodies, sizes, strict=True)
-        if max(goes, turns) > TAKES_PART
+        f"{name} {VERBS[int(np.argmax(ways))]}"
+        for name, ways in zip(
+            around.state.bodies, np.column_stack([sizes[:, ::-1], np.sqrt(bending)]), strict=False
+        )
+        if ways.max() > TAKES_PART
     )
     frequency = abs(eigenvalue)
     damping = -eigenvalue.real / frequency if frequency else 0.0
-    return Mode(eigenvalue, frequency, damping, shape, moving, around.state)
+    return Mode(
+        eigenvalue, frequency, damping, shape[: len(around.state.bodies)], moving, around.state,
+        points.modes_in(shape) * points.roots,
+    )  # fmt: skip
 
 
 def _names(modes: tuple[Mode, ...]) -> tuple[str, ...]:

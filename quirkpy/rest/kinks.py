@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.optimize import least_squares
 
-from quirkpy.kernels.base.arrays import RIGID, Joints
+from quirkpy.kernels.base.arrays import Joints
 from quirkpy.kernels.base.states import vectors_from, zero_vectors
 from quirkpy.kernels.place.kinematics import ground_frames, trace_coordinates
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
@@ -195,10 +195,11 @@ def walls_of(around: Vicinity) -> tuple[Floats, tuple[str, ...]]:
 def gaps_of(around: Vicinity, rows: Floats) -> Floats:
     """The gaps of states near by (k, nb, STATE_WIDTH) to each stop, positive on the free side (k,
     ns)."""
-    stops, packed, n = around.layout.stops, around.layout.packed, rows.shape[1]
-    joints, frames = Joints(packed.ends, packed.coordinates, around.near), ground_frames(n)
+    stops, packed, n = around.layout.stops, around.layout.packed, around.points.states.bodies
+    joints = Joints(packed.ends, packed.coordinates, around.near)
+    frames, lines = ground_frames(n + len(packed.modes.stations)), around.points.lines(rows)
     which, out = stops.what[:, STOP_COORDINATE].copy(), np.empty((len(rows), len(stops.what)))
-    trace_coordinates(np.ascontiguousarray(rows), RIGID, which, joints, packed.sites, frames, out)
+    trace_coordinates(lines, packed.modes, which, joints, packed.sites, frames, out)
     return np.asarray((out - stops.numbers[:, BOUND]) * stops.numbers[:, SIDE])
 
 

@@ -125,7 +125,7 @@ class Rest:
     def struck(self, before: Floats) -> BranchStart | None:
         """The branch on which velocities (n, 6) were that stops have met, with those after the
         impact; None if they belong to no branch, or nothing moves after it."""
-        eta = self.around.along(before)
+        eta = self.around.along(before, np.zeros(0))
         shares = [self._share(begun, eta) for begun in self.begun]
         sizes = [float(np.linalg.norm(share)) for share in shares]
         number = int(np.argmax(sizes))

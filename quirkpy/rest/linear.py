@@ -9,10 +9,11 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of
+from quirkpy.kernels.base.states import NO_TAIL, angular_of, linear_of
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Floats
 from quirkpy.maths.warnings import warn
+from quirkpy.mechanics.equation import generalised_forces
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
@@ -54,7 +55,8 @@ class Linear:
     the mass matrix is the identity. inputs, outputs: a name for each column of B and each row of C.
     drift: xi'' at zero displacement, which is zero at an equilibrium (f,). rigid: whether
     translations and rotations of a floating system are among the coordinates; then f is the number
-    of freedoms, and motions on which no external force depends have poles at zero."""
+    of freedoms, and motions on which no external force depends have poles at zero. bending: amounts
+    of all modes of bodies that bend along each coordinate (f, m)."""
 
     A: Floats
     B: Floats
@@ -69,6 +71,7 @@ class Linear:
     drift: Floats
     rigid: bool
     _around: Vicinity = field(repr=False)
+    bending: Floats = field(default_factory=lambda: NO_TAIL)
 
     def __repr__(self) -> str:
         whole = "with" if self.rigid else "without"
@@ -144,7 +147,8 @@ class Linear:
             raise PartError(
                 f"at_rest: nothing resists the motion in which input {self.inputs[column]!r} moves "
                 f"output {self.outputs[row]!r}, so it never comes to rest; hold what drifts by a "
-                "joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+                "joint, or leave the motion of the whole out with linearize(..., rigid=False).",
+                code="answer",
             )
 
     def _decaying(self, which: str) -> Realisation:
@@ -163,7 +167,8 @@ class Linear:
             f"the {which} norm needs motions that all die out, but one has the rate "
             f"{found.values[worst].real:.3g} 1/s, known to {found.errors[worst]:.2g}; add damping, "
             "hold what drifts by "
-            "a joint, or leave the motion of the whole out with linearize(..., rigid=False)."
+            "a joint, or leave the motion of the whole out with linearize(..., rigid=False).",
+            code="answer",
         )
 
 
@@ -187,18 +192,20 @@ def linearize(
         raise PartError(
             f"linearize: this state moves (up to {fastest:.3g} m/s or rad/s beside its whole); "
             "give a state at rest, "
-            "such as system.settle().state."
+            "such as system.settle().state.",
+            code="pose",
         )
     _warn_of_jumps(around)
     f, K, D = around.freedoms, around.stiffness.values, around.damping.values
     A = np.block([[np.zeros((f, f)), np.eye(f)], [-K, -D]])
-    basis = around.shapes(np.eye(f))
-    columns, named = _inputs(system, around, basis, inputs)
+    shapes, points = around.shapes(np.eye(f)), around.points
+    basis = shapes[:, : len(around.state.bodies)]
+    columns, named = _inputs(system, around, shapes, inputs)
     B = np.concatenate([np.zeros_like(columns), columns])
     C, seen = _outputs(system, around, outputs)
     return Linear(
         A, B, C, np.zeros((len(C), B.shape[1])), around.state_of(around.here.rows[0]), named, seen,
-        K, D, basis, around.pull, rigid, around,
+        K, D, basis, around.pull, rigid, around, points.modes_in(shapes) * points.roots,
     )  # fmt: skip
 
 
@@ -214,18 +221,25 @@ def _warn_of_jumps(around: Vicinity) -> None:
 
 # --- inputs ---------------------------------------------------------------------------------------
 def _inputs(
-    system: System, around: Vicinity, basis: Floats, names: Sequence[str | Site]
+    system: System, around: Vicinity, shapes: Floats, names: Sequence[str | Site]
 ) -> tuple[Floats, tuple[str, ...]]:
-    """The generalized force of each input (f, m), and their names."""
+    """The generalized force of each input (f, m), and their names; shapes: of all bodies along
+    each coordinate (f, n, 6)."""
     if isinstance(names, str):
         raise PartError(
             f"linearize: inputs is {names!r}, but must be a list of names, such as [{names!r}]."
         )
     columns: list[Floats] = []
     labels: list[str] = []
-    in_n = basis.copy()
-    for k, direction in enumerate(basis):
+    in_n = shapes[:, : len(around.state.bodies)].copy()
+    for k, direction in enumerate(in_n.copy()):
         angular_of(in_n)[k] = rotate(around.state.q, angular_of(direction))
+
+    def push(load: Floats) -> Floats:
+        if around.flexible:
+            return np.asarray(around.points.flat(shapes, -1) @ load)
+        return np.einsum("fni,ni->f", in_n, load)
+
     for name in names:
         if isinstance(name, Site):
             if name.body.fixed:
@@ -238,20 +252,18 @@ def _inputs(
             continue
         body, _, what = str(name).partition(".")
         if name in system.tables.force_index:
-            columns.append(np.einsum("fni,ni->f", in_n, _load(system, around.state, name)))
+            columns.append(push(_load(system, around.state, name)))
             labels.append(name)
         elif body in system.tables.force_index and what in fields_of(system[body]):
             change = _change(system, around.state, body, what)
-            columns.append(np.einsum("fni,ni->f", in_n, change))
+            columns.append(push(change))
             labels.append(name)
         elif body in system.tables.force_index and what in ("tension", "density"):
             columns.append(_pull(system, around, body, what))
             labels.append(name)
         elif body in system.bodies and what in ("force", "torque"):
-            first = 0 if what == "force" else 3
-            for k, axis in enumerate(AXES):
-                columns.append(in_n[:, system.bodies.index(body), first + k])
-                labels.append(f"{name}.{axis}")
+            columns += _on_body(system, around, in_n, body, what)
+            labels += [f"{name}.{axis}" for axis in AXES]
         elif name in around.state.joints:
             columns.append(_rates(around, name))
             labels.append(name)
@@ -259,17 +271,36 @@ def _inputs(
             raise PartError(
                 _unknown(
                     system, "inputs", name, 'a force, "force.field", "body.force", "body.torque"'
-                )
+                ),
+                code="name",
             )
     return np.array(columns).reshape(len(columns), around.freedoms).T, tuple(labels)
 
 
+def _on_body(system: System, around: Vicinity, in_n: Floats, body: str, what: str) -> list[Floats]:
+    """The generalized force (f,) of a unit force at the mass centre of a body, or of a unit torque
+    on it there, along each axis of N; where it bends, at what lies there in it undeformed."""
+    k, half = system.bodies.index(body), linear_of if what == "force" else angular_of
+    part = system.tables.bodies[k]
+    if part.modal is None or not part.modal.count:
+        return list(half(in_n[:, k]).T)
+    centre = part.site("mass centre", at=(0.0, 0.0, 0.0))
+    moving = map(around.instant_of, around.with_speeds(around.basis))
+    sites = [at.at_sites(centre) for at in moving]
+    rates = [site.velocity[0] if what == "force" else site.spin[0] for site in sites]
+    return list(np.array(rates).reshape(-1, 3).T)
+
+
 def _load(system: System, state: State, force: str, **fields: float) -> Floats:
     """The loads of a force on all bodies, optionally with other values of some of its fields (n,
-    6)."""
+    6); where bodies bend, on all speeds in one line."""
     chosen = {force: fields} if fields else {}
     selection = system.tables.select(_joints(system), [force], parameters=chosen)
-    return state.instant(selection).loads.wrench
+    at = state.instant(selection)
+    if system.tables.bends:
+        none = state.instant(system.tables.select(_joints(system), []))
+        return generalised_forces(at) - generalised_forces(none)
+    return at.loads.wrench
 
 
 def _change(system: System, state: State, force: str, field: str) -> Floats:
@@ -324,7 +355,8 @@ def _position_of(system: System, which: str, site: Site) -> Callable[[State], Fl
     if not site.body.fixed and site.body.name not in system.bodies:
         raise PartError(
             f"linearize: {which} has the site {site.name!r} of {site.body.name!r}, which is no "
-            f"body of this system; there are {', '.join(system.bodies)}."
+            f"body of this system; there are {', '.join(system.bodies)}.",
+            code="name",
         )
     return lambda s: np.asarray(s.instant().at_sites(site).position[0])
 
@@ -403,7 +435,7 @@ def _measure(
         )
     if what == "rotation":
         words = ", ".join(f'"body.{word}"' for word in BODY_OUTPUTS)
-        raise PartError(_unknown(system, "outputs", output, words))
+        raise PartError(_unknown(system, "outputs", output, words), code="name")
     return _named_measure(system, output)
 
 

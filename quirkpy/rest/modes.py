@@ -8,17 +8,19 @@ metric of kinetic energy."""
 
 from __future__ import annotations
 
+import contextlib
+import functools
 import math
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.differences import unsure
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.mechanics.instant import Instant
+from quirkpy.mechanics.bending import BentTooFar, mass_factor
 from quirkpy.rest.newton import ZERO_STIFFNESS, newton, polish, size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.rest.work import work_to
@@ -47,6 +49,8 @@ SOFTEST, LEVEL_PULL = 1e-6, 1e-12
 LEVEL_BEND = 1e-9
 #: Number of bisections for the step that moves a body as far as admissible.
 HALVINGS = 4
+#: Shares of a step that are tried where the whole of it bends a body too far.
+SHORTER = (1.0, 0.5, 0.25, 0.125)
 #: How far beyond a stop an equilibrium may lie [m], [rad].
 STOP_OVERLAP = 1e-7
 
@@ -55,10 +59,41 @@ def displace_within_reach(around: Vicinity, xi: Floats, longest: float) -> Vicin
     """The vicinity of the state at some coordinates (f,), on the joints; no body moves farther than
     the longest way."""
     share = min(1.0, longest / max(size_of(around, xi), TINY))
-    rows = around.answers(around.states_at(share * xi[None])).rows[0]
-    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+    return displace(around, share * xi)
 
 
+def displace(around: Vicinity, xi: Floats) -> Vicinity:
+    """The vicinity of the state at some coordinates (f,), projected onto the joints; nearer by, or
+    this very one, where a body would be bent too far."""
+    for share in SHORTER if around.flexible else (1.0,):
+        rows = around.answers(around.states_at(share * xi[None])).rows[0]
+        if not around.flexible or is_bent_within(around, rows):
+            return Vicinity(around.clusters, around.state_of(rows), around.whole)
+    return around
+
+
+def is_bent_within(around: Vicinity, rows: Floats) -> bool:
+    """Whether no body is bent farther than its model reaches, at rows (n, STATE_WIDTH)."""
+    if not np.isfinite(rows).all():
+        return False
+    with contextlib.suppress(BentTooFar):
+        return bool(len(mass_factor(around.instant_of(rows))))
+    return False
+
+
+def within_models(search: Callable[..., Vicinity | None]) -> Callable[..., Vicinity | None]:
+    """A search that finds nothing where it bends a body too far."""
+
+    @functools.wraps(search)
+    def found(*given: Any, **more: Any) -> Vicinity | None:
+        with contextlib.suppress(BentTooFar):
+            return search(*given, **more)
+        return None
+
+    return found
+
+
+@within_models
 def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
     """The equilibrium reached from a place: downhill, a minimum; or by Newton's method, of any
     kind."""
@@ -75,6 +110,7 @@ def approach(around: Vicinity, downhill: bool) -> Vicinity | None:
     return None
 
 
+@within_models
 def climb(around: Vicinity, falling: int, longest: Callable[[Vicinity], float]) -> Vicinity | None:
     """The equilibrium reached by going uphill along the given number of modes, those of lowest
     curvature among the modes that have a stiffness, and downhill along all others: one with as many
@@ -145,6 +181,7 @@ def _limit_step(
     return step(more)
 
 
+@within_models
 def follow(base: Vicinity, along: Floats, straight: bool = False) -> Vicinity | None:
     """The equilibrium reached along a mode (f,) of another one, in the sense given: there the
     curvature along the mode has the opposite sign.
@@ -203,6 +240,7 @@ def _sense(along: Floats, mode: Floats) -> float:
     return 1.0 if along @ mode >= 0.0 else -1.0
 
 
+@within_models
 def descend(around: Vicinity) -> Vicinity | None:
     """The minimum in whose basin a state lies: by steepest descent in steps short enough not to
     cross a ridge."""
@@ -260,18 +298,8 @@ def is_pressed(around: Vicinity, label: str) -> bool:
 
 def gradients(around: Vicinity) -> Floats:
     """Derivatives of all joint coordinates along those of the vicinity (nc, f)."""
-    at, which = around.at, np.arange(len(around.near))
+    which = np.arange(len(around.near))
     out = np.zeros((len(which), around.freedoms))
-    for k, motion in enumerate(around.basis):
-        moving = Instant(
-            at.selection,
-            at.t,
-            at.r,
-            at.q,
-            linear_of(motion).copy(),
-            angular_of(motion).copy(),
-            at.near,
-            at.held,
-        )
-        out[:, k] = moving.coordinates(which)[:, 1]
+    for k, rows in enumerate(around.with_speeds(around.basis)):
+        out[:, k] = around.instant_of(rows).coordinates(which)[:, 1]
     return out

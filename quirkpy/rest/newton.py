@@ -147,7 +147,7 @@ def size_of(around: Vicinity, xi: Floats) -> float:
     in units of the system's own size."""
     if not len(xi):
         return 0.0
-    moved = halves_of(by_body(xi @ flat(around.basis))) / np.array([[around.size], [1.0]])
+    moved = halves_of(by_body(xi @ flat(around.basis))) / around.units
     return math.sqrt(float((moved * moved).sum(axis=2).max(initial=0.0)))
 
 

@@ -14,6 +14,7 @@ from quirkpy.kernels.act.wrenches import INTO, OUT
 from quirkpy.kernels.base.states import bodies_of, ledger_of
 from quirkpy.kernels.step.batch import AT_REST
 from quirkpy.kernels.step.steps import NOTED
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.rigid_motion import Whole, nutation_energy, relative_kinetic_energy
@@ -155,18 +156,22 @@ class Watcher:
             of.held[:filled].copy(), of.tail[:filled].copy(),
         )  # fmt: skip
         jumps = np.isin(rows.t, of.notes[: driver.counts[NOTED], 0])
-        return RestRows(
-            rows, self._kinetic(driver, rows.states), self._nutation(driver, rows.states), jumps
-        )
+        placed = self._placed(driver, rows.states, rows.tail)
+        return RestRows(rows, self._kinetic(driver, placed), self._nutation(driver, placed), jumps)
 
-    def _kinetic(self, driver: Driver, states: Floats) -> Floats:
+    def _placed(self, driver: Driver, states: Floats, tails: Floats) -> Floats:
+        """States of the run (k, n + 1, STATE_WIDTH) and their tails as rows with the points of
+        modes."""
+        return points_of(driver.layout.selection.tables).rows(bodies_of(states), tails)
+
+    def _kinetic(self, driver: Driver, rows: Floats) -> Floats:
         """Kinetic energy relative to the rigid motion of the whole [J] (k,); zero where it is below
         the resolution of the integration."""
-        kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, bodies_of(states))
+        kinetic = relative_kinetic_energy(self.whole, driver.layout.selection, rows)
         return np.where(kinetic > self.trembling, kinetic, 0.0)
 
-    def _nutation(self, driver: Driver, states: Floats) -> Floats:
-        return nutation_energy(self.whole, driver.layout.selection, bodies_of(states))
+    def _nutation(self, driver: Driver, rows: Floats) -> Floats:
+        return nutation_energy(self.whole, driver.layout.selection, rows)
 
     def _remember(self, new: RestRows) -> None:
         """Keep the largest energies of a call, and all rows since the run has been quiet."""
@@ -204,7 +209,8 @@ class Watcher:
             max(self.standstill, well.energy_of(TREMBLING * rtol)) if sure else self.standstill
         )
         share = self.rest if sure else min(self.rest, SPEED_LEFT)
-        above = self._above(driver, well, share**2, self.seen.rows.states)
+        seen = self._placed(driver, self.seen.rows.states, self.seen.rows.tail)
+        above = self._above(driver, well, share**2, seen)
         while (
             sure
             and above[-1] <= 0.0
@@ -221,11 +227,11 @@ class Watcher:
         """The remaining energy [J] below which states with some energy of nutation are at rest."""
         return np.maximum(share * np.maximum(self.most[0], self.most[1] - nutation), self.least)
 
-    def _above(self, driver: Driver, well: Well, share: float, states: Floats) -> Floats:
+    def _above(self, driver: Driver, well: Well, share: float, rows: Floats) -> Floats:
         """ln(remaining energy / `_level`) of states (k,): above zero while they are not at rest."""
-        left = self._kinetic(driver, states) + well.energies(bodies_of(states))
+        left = self._kinetic(driver, rows) + well.energies(rows)
         return np.asarray(
-            np.log(np.maximum(left, TINY) / self._level(share, self._nutation(driver, states)))
+            np.log(np.maximum(left, TINY) / self._level(share, self._nutation(driver, rows)))
         )
 
     def _passing(self, k: int, above: Floats, ask: Ask, rtol: float) -> tuple[Any, ...]:
@@ -252,7 +258,8 @@ class Watcher:
 
         def ask(rows: CourseRows, t: float) -> tuple[float, Moment]:
             there = onward(rows, t)
-            return float(measure(there.state[None])[0]), there
+            placed = self._placed(driver, there.state[None], there.tail[None])
+            return float(measure(placed)[0]), there
 
         return ask
 

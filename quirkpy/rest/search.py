@@ -435,6 +435,8 @@ def akin(one: Equilibrium, a: Vicinity, two: Equilibrium, b: Vicinity) -> bool:
     ways = np.linalg.norm(
         halves_of(displacement_between(state_rows_of(one), state_rows_of(two))), axis=2
     )
+    if a.flexible and a.points.displaced(one.state.further, two.state.further) > SAME_POSE:
+        return False
     if (ways[still[0] & still[1]] > SAME_POSE).any():  # the neutral motion moves none of these
         return False
     ours, theirs = (np.sort(np.linalg.eigvals(x.stiffness.values).real) for x in (a, b))
@@ -457,7 +459,8 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
         raise PartError(
             f"saddle: the verdict of this equilibrium is {bottom.verdict!r}, so it lies in no "
             "well; climb out of a "
-            "stable one, such as those of system.equilibria()."
+            "stable one, such as those of system.equilibria().",
+            code="together",
         )
     base = Vicinity(system.clusters, bottom.state)
     slope = base.slopes_of(base.probes.energies[:, None])[0] if base.freedoms else np.zeros(0)
@@ -467,7 +470,8 @@ def saddle(system: System, bottom: Equilibrium, directions: int) -> Saddle | Non
         raise PartError(
             "saddle: some of the loads that act here have no potential energy, so no barrier can "
             "be stated; write them "
-            "as forces with a potential (Gravity, PotentialWell, Potential)."
+            "as forces with a potential (Gravity, PotentialWell, Potential).",
+            code="together",
         )
     met, rng = Met(), np.random.default_rng(0)
     met.leave()

@@ -16,7 +16,7 @@ from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.rigid_motion import Whole
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import clearances, hold_at_latches
 from quirkpy.motion.course import Stop
@@ -28,7 +28,7 @@ from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.branch_points import stands
 from quirkpy.rest.equilibrium import Equilibrium, Mode, Nudge, certify
-from quirkpy.rest.newton import Polished, polish, rests, size_of
+from quirkpy.rest.newton import polish, rests, size_of
 from quirkpy.rest.reason import Reason
 from quirkpy.rest.rest_detector import Watcher, calm_from
 from quirkpy.rest.vicinity import Vicinity
@@ -140,39 +140,58 @@ def settle(system: System, rule: Rule) -> Equilibrium:
 
 def settle_from(system: System, rule: Rule, saddles: int = 0) -> Equilibrium:
     """Settle without naming the system in errors; saddles: how many have been left so far."""
-    start = release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
-    still = abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) <= AT_REST
-    if (
-        still
-        and rests(start)
-        and (start.state.t >= calm_from(system.selection) or not start.freedoms)
-    ):
-        return from_rest(system, polish(start), rule, saddles)
-    loops = len(start.layout.tree.loops)
-    shut = (
-        (start if stands(start) else hold_by_all_stops(system.clusters, start))
-        if still and loops
-        else None
-    )
-    return run_to_rest(system, start.whole, rule, saddles) if shut is None else certify(shut)
+    start = beginning(system)
+    stood = standing(start)
+    if stood is None:
+        return run_to_rest(system, start.whole, rule, saddles)
+    return from_rest(system, *stood, rule, saddles)
 
 
-def from_rest(system: System, polished: Polished, rule: Rule, saddles: int = 0) -> Equilibrium:
+def beginning(system: System) -> Vicinity:
+    """The states around the start of a system, held by the latches at which it is, and by the
+    stops on which it presses alone."""
+    return release_stops(system.clusters, hold_at_latches(system.clusters, system.initial))
+
+
+def standing(start: Vicinity) -> tuple[Vicinity, Equilibrium] | None:
+    """The equilibrium in which a start rests already, with the states around it; None where it
+    moves, or has schedules before it."""
+    if abs(start.whole.relative_velocities(start.rows)).max(initial=0.0) > AT_REST:
+        return None
+    calm = start.state.t >= calm_from(start.clusters.selection) or not start.freedoms
+    if calm and rests(start):
+        polished = polish(start)
+        return polished.around, certify(polished.around, polished.moved)
+    if not len(start.layout.tree.loops):
+        return None
+    shut = start if stands(start) else hold_by_all_stops(start.clusters, start)
+    return None if shut is None else (shut, certify(shut))
+
+
+def from_rest(
+    system: System, around: Vicinity, found: Equilibrium, rule: Rule, saddles: int = 0
+) -> Equilibrium:
     """A start at rest: it stays if it is stable, and is displaced if it is not."""
-    found = certify(polished.around, polished.moved)
     if found.verdict != "unstable" or rule.nudge == 0.0:
         return found
-    worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
     size = float(np.random.default_rng(rule.seed).choice([-1.0, 1.0])) * rule.nudge
-    size = ways_out(polished.around, worst, size)[0]
-    given = Nudge(size, rule.seed, worst.moving)
-    state = nudge_along(polished.around, worst, size)
+    nudge, state = displace_from(around, found, size)
+    given = nudge._replace(seed=rule.seed)
     if state is None:
         reason = Reason("one way shut", why=[found.reason])
         return dataclasses.replace(found, nudge=given._replace(blocked=True), reason=reason)
     return dataclasses.replace(
-        run_to_rest(system.at(state), polished.around.whole, rule, saddles), nudge=given
+        run_to_rest(system.at(state), around.whole, rule, saddles), nudge=given
     )
+
+
+def displace_from(around: Vicinity, found: Equilibrium, size: float) -> tuple[Nudge, State | None]:
+    """An unstable equilibrium displaced along its most unstable mode, by so much [m or rad] in the
+    sense of the sign, or the other one where it is left one way only; None where a stop blocks
+    that."""
+    worst = max(found.unstable, key=lambda m: m.eigenvalue.real)
+    size = ways_out(around, worst, size)[0]
+    return Nudge(size, 0, worst.moving), nudge_along(around, worst, size)
 
 
 def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
@@ -187,7 +206,7 @@ def ways_out(around: Vicinity, mode: Mode, size: float) -> tuple[float, ...]:
 def work_along(around: Vicinity, worst: Mode, size: float) -> float:
     """The work of the forces along the path to a state displaced along a mode, no body by more than
     `size` [m], [rad]: positive where they accelerate that motion."""
-    xi = around.along(np.real(worst.shape))
+    xi = around.along(np.real(worst.shape), np.real(worst.bending))
     step = size / size_of(around, xi) * xi
     pull = around.reduce(around.answers(around.states_at(step[None])).felt)[0]
     return float((pull - around.pull) @ step)
@@ -196,7 +215,7 @@ def work_along(around: Vicinity, worst: Mode, size: float) -> float:
 def nudge_along(around: Vicinity, worst: Mode, size: float) -> State | None:
     """The state displaced along a mode, no body by more than `size` [m], [rad]; None where a stop
     blocks it."""
-    xi = around.along(np.real(worst.shape))
+    xi = around.along(np.real(worst.shape), np.real(worst.bending))
     rows = around.answers(around.states_at(size / size_of(around, xi) * xi[None])).rows[0]
     state, stops = around.state_of(rows), around.layout.stops
     which, side = stops.what[:, STOP_COORDINATE], stops.numbers[:, SIDE]
@@ -237,7 +256,7 @@ def stiffness(why: Reason, system: System, run: Trajectory, rule: Rule) -> Reaso
     if method in get_args(StiffMethod) or len(run.t) < 2 or not run.counts.steps:
         return why
     s = run.final
-    still = s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
+    still = at_standstill(s).changed(held=())
     try:
         around = Vicinity(system.clusters, still)
         K, D, f = around.stiffness.values, around.damping.values, around.freedoms

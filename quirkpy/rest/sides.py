@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from quirkpy.kernels.act.ropes import BY_LENGTH, SLACK, TAUT
+from quirkpy.kernels.act.ropes import BOTH_WAYS, BY_LENGTH, IS_ROPE, SLACK, TAUT
 from quirkpy.maths.types import Ints
 from quirkpy.mechanics.engine import ropes_in
 from quirkpy.mechanics.measures import measure_of, value_at
@@ -23,6 +23,8 @@ def stretches(selection: Selection, state: State) -> dict[str, float]:
     tables, at = selection.tables, state.instant(selection)
     out = {}
     for e in ropes_in(selection):
+        if tables.element_numbers[e, IS_ROPE] == BOTH_WAYS:
+            continue
         name = tables.force_names[tables.element_force[e]]
         rest = tables.forces[tables.element_force[e]].value_of("rest_length")
         if isinstance(rest, TimeFunction):
@@ -38,6 +40,8 @@ def phases_of(selection: Selection, found: dict[str, float]) -> Ints:
     t = selection.tables
     out = np.zeros(len(t.element_kind), dtype=np.int64)
     for e in ropes_in(selection):
+        if t.element_numbers[e, IS_ROPE] == BOTH_WAYS:
+            continue
         stretch = found[t.force_names[t.element_force[e]]]
         out[e] = SLACK if stretch < 0.0 else TAUT if stretch > 0.0 else BY_LENGTH
     return out

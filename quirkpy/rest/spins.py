@@ -7,7 +7,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import zero_vectors
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.momenta import angular_momentum, stored_momentum
+from quirkpy.mechanics.rigid_motion import spin_of
 from quirkpy.rest.vicinity import Vicinity
 
 
@@ -27,14 +27,11 @@ def momentum_rows(around: Vicinity) -> Floats:
     which no external moment acts (3 each, 2 f)."""
     whole, selection, out = around.whole, around.layout.selection, []
     turning = np.unique(whole.islands) if whole.turning.any() else ()
-    tables = selection.tables
     for g in turning:
         mine = whole.islands == g
         if whole.turns[mine].all() and whole.turning[mine].any():
-            stored = stored_momentum(selection, around.state.t)[mine]
-            bodies = tables.body_mass[mine], tables.body_inertia[mine], stored
             shifted, moving = (
-                around.slopes_of(angular_momentum(answers.rows[:, mine], *bodies))
+                around.slopes_of(spin_of(selection, around.state.t, answers.rows, mine))
                 for answers in (around.probes, around.moving)
             )
             out.append(np.concatenate([shifted, moving / around.pace], axis=1))

@@ -14,7 +14,8 @@ from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Bools, Floats
-from quirkpy.rest.modes import gradients
+from quirkpy.mechanics.engine import Layout
+from quirkpy.rest.modes import displace, gradients
 from quirkpy.rest.newton import size_of
 from quirkpy.rest.vicinity import Vicinity
 from quirkpy.tables.tables import ANGLE
@@ -59,39 +60,51 @@ def random_direction(around: Vicinity, rng: np.random.Generator) -> Floats:
     motion = rng.normal(size=zero_vectors(len(around.rows)).shape)
     linear_of(motion)[:] = rotate(attitudes_of(around.rows), linear_of(motion))
     along = np.einsum("fni,ni->f", around.basis, motion)
+    if around.flexible:
+        along = _unbent(around, along)
     return np.asarray(along / max(size_of(around, along), TINY))
 
 
-def displace(around: Vicinity, xi: Floats) -> Vicinity:
-    """The vicinity of the state at some coordinates (f,), projected onto the joints."""
-    rows = around.answers(around.states_at(xi[None])).rows[0]
-    return Vicinity(around.clusters, around.state_of(rows), around.whole)
+def _unbent(around: Vicinity, along: Floats) -> Floats:
+    """A direction without its share that bends bodies; where nothing moves otherwise, as it was."""
+    bent = around.points.modes_in(around.basis)
+    left = along - bent @ np.linalg.lstsq(bent, along, rcond=IDLE_GRADIENT)[0]
+    none = np.linalg.norm(left) <= IDLE_GRADIENT * np.linalg.norm(along)
+    return np.asarray(along if none else left)
 
 
 # --- by joint coordinates -------------------------------------------------------------------------
 def ranges(around: Vicinity) -> list[Floats]:
     """Values at which each joint coordinate begins a search: bounds of its stops and their mean, or
     quarters of a turn from its present value."""
-    stops = around.layout.stops
+    lows, highs, bounds = limits_of(around.layout)
     here, counted = values_of(around), are_turns_counted(around)
     on = 2.0 * math.pi * np.arange(-TURNS, TURNS + 1)[:, None]
     out = []
     for c, kind in enumerate(around.layout.packed.coordinates[:, COORDINATE_KIND]):
-        mine = (stops.what[:, STOP_COORDINATE] == c) & around.layout.bounding
-        bounds, sides = stops.numbers[mine, BOUND], stops.numbers[mine, SIDE]
-        low, high = (
-            bounds[sides > 0.0].max(initial=-math.inf),
-            bounds[sides < 0.0].min(initial=math.inf),
-        )
+        low, high = lows[c], highs[c]
         if math.isfinite(low) and math.isfinite(high):
             found = [low, 0.5 * (low + high), high, here[c]]
         else:
             corners = (
                 here[c] + (CORNERS + on * counted[c]).ravel() if kind == ANGLE else here[c : c + 1]
             )
-            found = [*corners[(corners >= low) & (corners <= high)], *bounds]
+            found = [*corners[(corners >= low) & (corners <= high)], *bounds[c]]
         out.append(np.array(found))
     return out
+
+
+def limits_of(layout: Layout) -> tuple[Floats, Floats, list[Floats]]:
+    """The range of each coordinate between the active stops, infinite where there is none, and all
+    their bounds: (nc,), (nc,), nc lists."""
+    stops, n = layout.stops, len(layout.packed.coordinates)
+    mine = [(stops.what[:, STOP_COORDINATE] == c) & layout.bounding for c in range(n)]
+    bounds = [stops.numbers[some, BOUND] for some in mine]
+    sides = [stops.numbers[some, SIDE] for some in mine]
+    each = list(zip(bounds, sides, strict=True))
+    low = [at[side > 0.0].max(initial=-math.inf) for at, side in each]
+    high = [at[side < 0.0].min(initial=math.inf) for at, side in each]
+    return np.array(low), np.array(high), bounds
 
 
 def random_corner(around: Vicinity, rng: np.random.Generator, corners: list[Floats]) -> Vicinity:

@@ -14,16 +14,15 @@ force: it contains the curvature of the constraints, whether rows are redundant 
 from __future__ import annotations
 
 import math
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.eigen import eigen, with_signs
+from quirkpy.kernels.base.eigen import eigen
 from quirkpy.kernels.base.states import (
     angular_of,
     bodies_of,
     by_body,
-    flat,
     halves_of,
     linear_of,
     positions_of,
@@ -39,12 +38,11 @@ from quirkpy.kernels.step.probing import (
     NOISE,
     ORDERS,
     differentiate,
-    measure_coordinates,
     probe,
 )
-from quirkpy.kernels.step.responses import respond
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.cached import cached_property
-from quirkpy.maths.constants import DEPENDENT, EPS, TINY
+from quirkpy.maths.constants import EPS, TINY
 from quirkpy.maths.differences import (
     DOUBTS,
     EIGHTH,
@@ -68,6 +66,15 @@ from quirkpy.mechanics.rigid_motion import (
 from quirkpy.mechanics.scales import metre, per_second
 from quirkpy.mechanics.state import State, angles_of
 from quirkpy.motion.snapshot import state_at
+from quirkpy.rest.coordinates import (
+    Answers,
+    LocalCoordinates,
+    accelerations_of_free,
+    forces_as_felt,
+    measure,
+    span_of,
+    units_of,
+)
 from quirkpy.rest.jumps import Jumps
 
 #: The largest displacement of a body by a probe [m], [rad]. Truncation of eighth order and rounding
@@ -81,24 +88,6 @@ NEAR_SINGULAR, SHORTEST_PROBE = 0.1, 0.05
 WIDE, GOES = 1e-8, 3
 
 
-class Answers(NamedTuple):
-    """Accelerations of states on their joints (k, nb, STATE_WIDTH), relative to the rigid motion of
-    the whole (k, nb, 6), and potential energies (k,)."""
-
-    rows: Floats
-    felt: Floats
-    energies: Floats
-
-
-class LocalCoordinates(NamedTuple):
-    """What coordinates are: displacements along them (f, nb, 6), covectors (f, 6 nb), and the step
-    of each in differences (f,)."""
-
-    basis: Floats
-    covectors: Floats
-    reach: Floats
-
-
 class Vicinity:
     """The neighbourhood of one state of a selection. whole: the rigid motion of the whole system,
     where it is known already; phases: the laws of strings to which all states keep, taut or slack,
@@ -110,8 +99,10 @@ class Vicinity:
         self.clusters, self.state, self.phases = clusters, state, phases
         #: Neutral and other directions, once they are known.
         self.parts: tuple[Floats, Floats] | None = None
-        self.entry: Entry = clusters.rigid("rest and linear models").enter(state, projecting=True)
-        self.layout, self.rows = self.entry.layout, self.entry.rows
+        self.entry: Entry = clusters.enter(state, projecting=True)
+        self.layout = self.entry.layout
+        self.points = points_of(self.layout.selection.tables)
+        self.rows = self.points.rows(self.entry.rows, state.further)
         # Rows give an angle near half a turn either sign, and it would jump as the state moves
         self.near = angles_of(state.instant())
         self.near = self._angles
@@ -131,12 +122,32 @@ class Vicinity:
             self._prepare(engine)
             return whole_motion(engine, self.at, self.rows)
 
+    @property
+    def flexible(self) -> bool:
+        """Whether any of the bodies bends."""
+        return len(self.points.owners) > 0
+
     @cached_property
     def at(self) -> Instant:
         """The state as an argument of the kernels of rows and loads."""
-        rows, s = self.rows, self.state
-        r, q, v, omega = (some.copy() for some in quantities_of(rows))
-        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held, s.further)
+        return self.instant_of(self.rows)
+
+    def instant_of(self, rows: Floats) -> Instant:
+        """A neighbour by rows (n, STATE_WIDTH) as an argument of the kernels."""
+        s, tail = self.state, self.tail_of(rows)
+        r, q, v, omega = (some.copy() for some in quantities_of(self.points.bodies(rows)))
+        return Instant(self.layout.selection, s.t, r, q, v, omega, self.near, s.held, tail)
+
+    def tail_of(self, rows: Floats) -> Floats:
+        """The tail of a neighbour by rows (n, STATE_WIDTH)."""
+        return self.points.tails(rows) if self.flexible else self.state.further
+
+    def with_speeds(self, speeds: Floats) -> Floats:
+        """The rows of this state with other velocities of bodies and points (..., n, 6)."""
+        out = np.empty((*speeds.shape[:-1], self.rows.shape[-1]))
+        out[:] = self.rows
+        speeds_of(out)[:] = speeds
+        return out
 
     @cached_property
     def decomposition(self) -> equation.Decomposition:
@@ -146,12 +157,9 @@ class Vicinity:
     @cached_property
     def coordinates_here(self) -> LocalCoordinates:
         """What the coordinates are: displacements, covectors, and the steps of differences."""
-        free = np.ascontiguousarray(self._free)
-        made = np.empty(free.shape), np.empty(free.shape), np.empty(len(free))
         near = min(1.0, max(SHORTEST_PROBE, self.decomposition.smallest / NEAR_SINGULAR))
         longest = near * PROBE_LENGTH * self.size, near * TURNED
-        measure_coordinates(free, *equation.mass_roots(self.at), *longest, *made)
-        return LocalCoordinates(made[0], flat(made[1]), made[2])
+        return measure(self.at, self._free, longest)
 
     @property
     def basis(self) -> Floats:
@@ -177,14 +185,7 @@ class Vicinity:
     @cached_property
     def _span(self) -> Floats:
         """An orthonormal basis of that span, before alignment (f, nb, 6)."""
-        parts, carried = self.decomposition, self.carried
-        free = parts.Vt[parts.rank :]
-        if len(carried):
-            root = equation.mass_roots(self.at)[0]
-            weighted = flat(np.matmul(root, carried[..., None])[..., 0])
-            _, sigma, Vt = np.linalg.svd(weighted @ free.T)
-            free = Vt[int((sigma > DEPENDENT * sigma.max(initial=0.0)).sum()) :] @ free
-        return with_signs(by_body(free))
+        return span_of(self.at, self.decomposition, self.carried)
 
     def _align_basis(self, free: Floats) -> Floats:
         """Free directions (f, nb, 6); where rounding in stiff ones hides soft ones, a basis aligned
@@ -257,18 +258,11 @@ class Vicinity:
 
     def answers(self, rows: Floats) -> Answers:
         """Project states (k, nb, STATE_WIDTH) onto the joints; give accelerations and energies."""
-        k = len(rows)
-        states = with_ledger(rows)
-        accelerations, energies = zero_vectors(k, rows.shape[1]), np.empty(k)
         with self.layout.lend() as e:
             self._prepare(e)
-            respond(
-                self.state.t, states, e.model, e.conditions, e.scratch, np.zeros(2), accelerations,
-                energies,
-            )  # fmt: skip
-            e.python.raise_pending()
+            states, accelerations, energies = e.respond(self.state.t, rows)
         felt = self.whole.relative_accelerations(states, accelerations)
-        return Answers(bodies_of(states), felt, energies)
+        return Answers(states, forces_as_felt(self.at, states, felt), energies)
 
     def reduce(self, felt: Floats) -> Floats:
         """Accelerations of bodies a (k, n, 6) in coordinates: Z' M a (k, f)."""
@@ -291,6 +285,9 @@ class Vicinity:
         """Answers of the state, with the velocity of the rigid motion of the whole alone, followed
         by those of `probes` (1 + 8 f, ...)."""
         whole, many = self.whole, 1 + len(PLACES) * self.freedoms
+        if self.flexible:
+            around = self.displace_bodies(self._steps)
+            return self.answers(np.concatenate([self.carried_state[None], around]))
         n = len(self.rows)
         states, felt, energies = zero_rows(many, n + 1), zero_vectors(many, n), np.empty(many)
         moves = whole.centre, whole.velocity, whole.acceleration, whole.turning
@@ -337,8 +334,7 @@ class Vicinity:
         rotation of the whole gives one that moves with it [m/s2], [rad/s2]; bodies that are locked
         together count one by one, since loads that cancel within a cluster leave rounding."""
         at = self.at if self.entry.merger is None else self.state.instant(self.clusters.selection)
-        _, back = equation.mass_roots(at)
-        free = np.einsum("nij,njk,nk->ni", back, back, equation.applied_forces(at))
+        free = accelerations_of_free(at, equation.generalised_forces(at))
         return float(
             abs(free).max(initial=0.0) + abs(self.whole.centripetal(self.rows)).max(initial=0.0)
         )
@@ -353,7 +349,12 @@ class Vicinity:
     @cached_property
     def size(self) -> float:
         """The unit of length for bodies of this size [m]."""
-        return metre(self.layout.selection, self.rows)
+        return metre(self.layout.selection, self.points.bodies(self.rows))
+
+    @cached_property
+    def units(self) -> Floats:
+        """What the two halves of displacements are measured in, as `units_of` has it."""
+        return units_of(self.layout.selection, self.size)
 
     @cached_property
     def pace(self) -> float:
@@ -507,9 +508,9 @@ class Vicinity:
     def state_of(self, rows: Floats, t: float | None = None) -> State:
         """A state of the system from rows (nb, STATE_WIDTH); angles are chosen within half a turn
         of those of this state."""
-        s, time = self.state, self.state.t if t is None else t
-        every = self.entry.expand(with_ledger(rows))
-        made = state_at(s, time, every, self.near, s.held, further=s.further, controls=s.controls)
+        s, every = self.state, self.entry.expand(with_ledger(self.points.bodies(rows)))
+        made = state_at(s, s.t if t is None else t, every, self.near, s.held)
+        made = made.changed(further=self.tail_of(rows), controls=s.controls)
         return made.next_to(self._angles)
 
     @cached_property
@@ -518,15 +519,21 @@ class Vicinity:
         return np.asarray(self.at.coordinates(np.arange(len(self.state.joints)))[:, 0])
 
     def shapes(self, directions: Floats) -> Floats:
-        """Velocities of all bodies, in N and body axes, for unit rates along given coordinates (k,
-        f) (k, n, 6)."""
-        still = np.repeat(self.rows[None], len(directions), axis=0)
-        speeds_of(still)[:] = np.einsum("kf,fni->kni", directions, self.basis)
-        return np.asarray(speeds_of(bodies_of(self.entry.expand(with_ledger(still)))))
+        """Velocities of bodies and points for unit rates along coordinates (k, f) (k, n, 6)."""
+        return self.shapes_of(np.einsum("kf,fni->kni", directions, self.basis))
 
-    def along(self, shape: Floats) -> Floats:
+    def shapes_of(self, rates: Floats) -> Floats:
+        """Velocities of all bodies, and of points, for those of the simulated ones (k, n, 6)."""
+        if self.flexible:
+            return rates
+        moving = self.entry.expand(with_ledger(self.with_speeds(rates)))
+        return np.asarray(speeds_of(bodies_of(moving)))
+
+    def along(self, shape: Floats, bending: Floats) -> Floats:
         """Coordinates (f,) of the motion with given velocities of bodies (n, 6), in N and body
-        axes. Directions are passed on as velocities, since coordinates refer to one particular
-        basis."""
+        axes, and rates of modes (m,), since coordinates refer to one particular basis."""
+        if self.flexible:
+            rates = self.points.with_modes(shape, bending / self.points.roots)
+            return np.asarray(self.covectors @ rates.reshape(-1))
         moving = state_rows(self.state.r, self.state.q, linear_of(shape), angular_of(shape))
         return np.asarray(self.covectors @ speeds_of(self.entry.contract(moving)).reshape(-1))

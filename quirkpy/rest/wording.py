@@ -11,10 +11,12 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, halves_of, linear_of, zero_vectors
+from quirkpy.kernels.users.modal import points_of, states_of
 from quirkpy.maths import quat
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.parts.joint import BaseJoint
+from quirkpy.tables.tables import Tables
 
 #: What moves by less than this share of what moves most takes no part in a motion [1].
 SMALL_SHARE = 0.05
@@ -39,17 +41,41 @@ class Participant(NamedTuple):
     rate: float
 
 
-def words_of(shape: Floats, state: State) -> str:
-    """A motion by the velocities of all bodies along it, in N and body axes (n, 6): told by its
-    joints where these move, otherwise by its bodies."""
+def words_of(shape: Floats, bending: Floats, state: State) -> str:
+    """A motion by the velocities of all bodies along it, in N and body axes (n, 6), and the rates
+    of all modes (m,): told by its joints where these move, otherwise by its bodies; and by what
+    bends."""
     state = dataclasses.replace(
         state, v=linear_of(shape.real).copy(), omega=angular_of(shape.real).copy(), step=None
     )
+    bent, chosen = list[str](), state.selection
+    if bending.size and chosen is not None:
+        further, bent = state.further.copy(), bending_in(chosen.tables, bending)
+        states_of(chosen.tables).speeds_in(further)[:] = bending.real
+        state = state.changed(further=further)
     speeds = dict(zip(state.bodies, in_n(shape.real, state), strict=True))
     moving = joints_in(state, speeds)
     if len(moving) == 1:
-        return of_one_joint(moving[0], state, speeds)
-    return of_joints(moving) if moving else of_bodies(bodies_in(speeds))
+        return "; ".join([of_one_joint(moving[0], state, speeds), *bent])
+    said = of_joints(moving) if moving else of_bodies(bodies_in(speeds, least=bool(bent)))
+    return "; ".join([*([said] if said else []), *bent])
+
+
+def bending_in(tables: Tables, bending: Floats) -> list[str]:
+    """Which bodies bend, and in which of their modes."""
+    layout, found = states_of(tables), dict[str, list[str]]()
+    roots = points_of(tables).roots
+    for k, name in enumerate(tables.body_names):
+        mine = slice(*layout.coordinates[k : k + 2].tolist())
+        sizes = abs(bending[mine]) / roots[mine]
+        if np.linalg.norm(sizes) > SMALL_SHARE:
+            which = np.flatnonzero(sizes > SMALL_SHARE * sizes.max()).tolist()
+            modes = f"mode{'s' if len(which) > 1 else ''} {in_words(map(str, which))}"
+            found.setdefault(modes, []).append(name)
+    return [
+        f"{in_words(names)} bend{'' if len(names) > 1 else 's'} in {modes}"
+        for modes, names in found.items()
+    ]
 
 
 def different(words: Sequence[str]) -> list[str]:
@@ -135,10 +161,12 @@ def goes_with(first: Participant, mover: Participant) -> int:
 
 
 # --- by bodies ------------------------------------------------------------------------------------
-def bodies_in(speeds: dict[str, Floats]) -> list[Participant]:
-    """The bodies that take part, each by the larger of its two halves."""
+def bodies_in(speeds: dict[str, Floats], least: bool = False) -> list[Participant]:
+    """The bodies that take part, each by the larger of its two halves; least: beside something else
+    of size one."""
     sizes = {name: np.linalg.norm(halves_of(row), axis=1) for name, row in speeds.items()}
     largest = max((float(size.max()) for size in sizes.values()), default=0.0)
+    largest = max(largest, 1.0) if least else largest
     return [
         Participant(name, turns, half_of(name, turns, speeds), float(max(size)))
         for name, size in sizes.items()

@@ -6,6 +6,7 @@ import numpy as np
 
 from quirkpy.kernels.base.states import angular_of, linear_of
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.bending import mass_matrix
 from quirkpy.mechanics.rigid_motion import displacement_between
 from quirkpy.rest.vicinity import Vicinity
 
@@ -24,6 +25,9 @@ def work_to(around: Vicinity, xi: Floats) -> Floats:
     rows, felt = (a.reshape(SEGMENTS + 1, k, n, a.shape[-1]) for a in (answers.rows, answers.felt))
     tables, mean = around.layout.selection.tables, 0.5 * (felt[1:] + felt[:-1])
     step = displacement_between(rows[:-1], rows[1:])
+    if around.flexible:
+        flat = around.points.flat
+        return -np.einsum("skv,vw,skw->k", flat(mean, -1), mass_matrix(around.at), flat(step, -1))
     pushed = np.einsum("n,skni,skni->k", tables.body_mass, linear_of(mean), linear_of(step))
     return np.asarray(
         -pushed

@@ -10,11 +10,12 @@ from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.body import GROUND, Body
 from quirkpy.parts.checks import show
 from quirkpy.parts.controller import Controller
-from quirkpy.parts.fields import GravityGradient, HillFrame, PointGravity
+from quirkpy.parts.fields import HillFrame
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint, GeneralJoint
 from quirkpy.parts.part import Part, PartError, field_values
 from quirkpy.parts.sensor import Sensor
+from quirkpy.parts.strings import String
 from quirkpy.tables import Tables
 
 KINDS = (Body, Force, Sensor, BaseJoint, Controller)
@@ -29,9 +30,12 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
                 f"Multibody: {show(part)} is neither a body nor a joint, a force, a sensor or a "
                 "controller."
             )
+        if isinstance(part, String) and part.mass:
+            raise part.refuse("it has a mass, and so consists of parts; give these, *string.")
         if part.name in named:
             raise PartError(
-                f"Multibody: two parts are called {part.name!r}; give each a name of its own."
+                f"Multibody: two parts are called {part.name!r}; give each a name of its own.",
+                code="name",
             )
         named[part.name] = part
     for part in candidates:
@@ -49,17 +53,19 @@ def _check_bending(parts: tuple[Part, ...]) -> None:
     """Refuse what acts on bodies as wholes where one of these bends."""
     bent = [p for p in parts if isinstance(p, Body) and p.modal is not None and p.modal.count]
     for part in parts if bent else ():
-        if isinstance(part, (PointGravity, GravityGradient, HillFrame)):
+        if isinstance(part, HillFrame):
             raise part.refuse(
-                f"body {bent[0].name!r} bends, and this field is known for rigid bodies alone; use "
-                "Gravity, or make the body rigid."
+                f"body {bent[0].name!r} bends, and a turning frame is known for rigid ones alone; "
+                "use GravityGradient with its orbit, or make the body rigid.",
+                code="together",
             )
         if isinstance(part, (GeneralJoint, ReactionWheel)):
             ends = [body for body in _references(part) if body in bent]
             if ends:
                 raise part.refuse(
                     f"its body {ends[0].name!r} bends, and it acts on a body as a whole; fix a "
-                    "rigid body to that one, and let it act there."
+                    "rigid body to that one, and let it act there.",
+                    code="together",
                 )
 
 
@@ -90,7 +96,8 @@ def _check_wheels(controller: Controller, tables: Tables) -> None:
             raise controller.refuse(
                 f"it drives {name!r}, whose momentum would have to turn with HillFrame "
                 f"{frames[0].name!r}, which it is not known to do; let GravityGradient act on an "
-                "Orbit instead."
+                "Orbit instead.",
+                code="together",
             )
 
 
@@ -102,11 +109,13 @@ def _check_reference(part: Part, other: Body | BaseJoint, named: dict[str, Part]
     if isinstance(here, type(other)):
         raise part.refuse(
             f"the {noun} {other.name!r} that it refers to differs from the one in the system; use "
-            "the same object."
+            "the same object.",
+            code="name",
         )
     raise part.refuse(
         f"it refers to the {noun} {other.name!r}, which is not in the system; give that {noun} as "
-        "well."
+        "well.",
+        code="name",
     )
 
 

@@ -18,6 +18,7 @@ from quirkpy.parts.force import ELEMENT_KINDS, Element, Force
 from quirkpy.parts.formulas import CompiledFunction, flat
 from quirkpy.parts.joint import BaseJoint, Freedom, GeneralJoint, Joint, Relation, stands_alone
 from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.plasticity import with_plasticity
 from quirkpy.parts.primitives import ROW_KINDS
 from quirkpy.parts.schedule import INTERPOLATIONS, Ramp, Schedule, Sine, TimeFunction
 from quirkpy.parts.sensor import Sensor
@@ -58,7 +59,7 @@ REWRITTEN = (
 
 def compile(parts: Iterable[Part]) -> Tables:
     """All parts, candidates included, as frozen arrays."""
-    listed = list(parts)
+    listed = with_plasticity(parts)
     bodies = [p for p in listed if isinstance(p, Body)]
     return _Builder(
         [b for b in bodies if not b.fixed],
@@ -340,7 +341,7 @@ def _rewrite_part(tables: Tables, arrays: Any, name: str, changes: Any) -> tuple
         if controller.name == name:
             return "controllers", k, _change(controller, changes, WIRING)
     raise PartError(
-        f"parameters: there is no moving body, joint, force or controller {name!r} in these tables."
+        f"parameters: no moving body, joint, force or controller {name!r} is here.", code="name"
     )
 
 
@@ -351,7 +352,8 @@ def _change(part: Any, changes: Any, fixed: tuple[str, ...] = ("name",)) -> Any:
     unknown = sorted(set(changes) - known)
     if unknown:
         raise part.refuse(
-            f"there is no parameter {unknown[0]!r}; its parameters are: {', '.join(sorted(known))}."
+            f"there is no parameter {unknown[0]!r}; its own are: {', '.join(sorted(known))}.",
+            code="name",
         )
     return dataclasses.replace(part, **changes)
 

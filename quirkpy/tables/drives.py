@@ -57,7 +57,8 @@ def drive_forces(
             if other != f"{controller.name} {drive.name}":
                 raise controller.refuse(
                     f"{drive.name!r} stands in the place of {drive.field} of {drive.force!r}, as "
-                    f"{other!r} does; drive it once."
+                    f"{other!r} does; drive it once.",
+                    code="together",
                 )
         made.append(drives)
     out: dict[str, Force] = {}
@@ -88,22 +89,24 @@ def _drive(
     owner, _, field = name.rpartition(".")
     force = forces.get(owner)
     if force is None:
-        raise controller.refuse(_unknown(name, owner, forces, joints))
+        raise controller.refuse(_unknown(name, owner, forces, joints), code="name")
     rising = driven_field(force, field) != field
     field = driven_field(force, field)
     linear = rising or controller.hold == "first"
     found = find_drive(force, field, "linear" if linear else "hold", joints)
     if found is None:
-        raise controller.refuse(_undrivable(controller, force, name, field, joints))
+        raise controller.refuse(_undrivable(controller, force, name, field, joints), code="name")
     if rising and controller.hold == "first":
         raise controller.refuse(
-            f"{name!r} would not rise along lines; give hold='zero', or drive '{owner}.momentum'."
+            f"{name!r} would not rise along lines; give hold='zero', or drive '{owner}.momentum'.",
+            code="together",
         )
     value = getattr(force, field)
     if isinstance(value, TimeFunction) or callable(value):
         raise controller.refuse(
             f"{name!r} is driven, but {field} of {owner!r} is a function of time; give it the "
-            "number that holds until the first command."
+            "number that holds until the first command.",
+            code="together",
         )
     return found._replace(name=name, rising=rising)
 

@@ -20,7 +20,8 @@ def check_frame(forces: Iterable[Force]) -> None:
         raise frames[0].refuse(
             f"it acts together with {type(others[0]).__name__} {others[0].name!r}, and both "
             "contain a planet's pull "
-            "and say how N moves; let one of them act."
+            "and say how N moves; let one of them act.",
+            code="together",
         )
     if frames and isinstance(frames[0], HillFrame):
         _check_in_hill_frame(frames[0], acting)
@@ -34,12 +35,14 @@ def _check_in_hill_frame(frame: HillFrame, acting: Iterable[Force]) -> None:
         raise wheels[0].refuse(
             f"its momentum would have to turn with HillFrame {frame.name!r}, which it is not "
             "known to do; let "
-            "GravityGradient act on an Orbit instead, where the axes of N do not turn."
+            "GravityGradient act on an Orbit instead, where the axes of N do not turn.",
+            code="together",
         )
     falling = [force for force in acting if isinstance(force, PlanetField) and force.orbit]
     if falling:
         raise falling[0].refuse(
             "it has an orbit, on which the axes of N do not turn, as they do with HillFrame "
             f"{frame.name!r}; give "
-            "centre=(-radius, 0, 0) instead, and the moment as it stands in the turning frame."
+            "centre=(-radius, 0, 0) instead, and the moment as it stands in the turning frame.",
+            code="together",
         )

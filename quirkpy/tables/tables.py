@@ -466,7 +466,8 @@ def _row_numbers(noun: str, index: Mapping[str, int], names: Iterable[str] | Non
     if not wanted <= index.keys():
         unknown, known = sorted(wanted - index.keys()), ", ".join(index) or "none"
         raise PartError(
-            f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}."
+            f"select: there is no {noun} {unknown[0]!r}; the {noun}s here are: {known}.",
+            code="name",
         )
     return np.array(sorted([index[name] for name in wanted]), dtype=np.int64)
 

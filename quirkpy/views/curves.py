@@ -107,7 +107,8 @@ def sheet_of(
     columns = {sheet.columns for sheet in made}
     if len(columns) > 1:
         raise PartError(
-            f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time."
+            f"plot: {', '.join(chosen)} do not fit on one page; ask for one of them at a time.",
+            code="answer",
         )
     panels = (panel for sheet in made for panel in sheet.panels)
     return Sheet(tuple(map(in_degrees, panels) if degrees else panels), columns.pop())
@@ -198,13 +199,15 @@ def some(
         if len(known) > most:
             raise PartError(
                 f"plot: {len(known)} {kind} are too many for one page; name up to {most} of them "
-                "with of=."
+                "with of=.",
+                code="answer",
             )
         return list(known)
     unknown = [name for name in of if name not in known]
     if unknown:
         raise PartError(
-            f"plot: of has {unknown[0]!r}, but the {kind} here are: {', '.join(known) or 'none'}."
+            f"plot: of has {unknown[0]!r}, but the {kind} here are: {', '.join(known) or 'none'}.",
+            code="name",
         )
     return list(of)
 
@@ -410,7 +413,7 @@ def _coordinates(
 ) -> list[tuple[str, str, int]]:
     every = coordinates_of(run)
     if not every:
-        raise PartError("plot: no joint here has a coordinate.")
+        raise PartError("plot: no joint here has a coordinate.", code="answer")
     names = some("joints", list(dict.fromkeys(joint for joint, _, _ in every)), of, most)
     return [entry for entry in every if entry[0] in names]
 
@@ -455,7 +458,7 @@ def reactions(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """Force and torque of each joint on its second body, in the axes of the joint."""
     known = list(dict.fromkeys(joint.name for _, one in each(run) for joint in acting(one)))
     if not known:
-        raise PartError("plot: there are no joints here.")
+        raise PartError("plot: there are no joints here.", code="answer")
     names, panels = some("joints", known, of), []
     every = np.full(zero_vectors(len(names), len(run.t)).shape, np.nan)
     for rows, one in each(run):
@@ -475,7 +478,7 @@ def commands(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The commands of controllers, a panel for each drive: a step at each sample."""
     records = {record.name: record for record in run.course.records}
     if not records:
-        raise PartError("plot: there are no controllers here.")
+        raise PartError("plot: there are no controllers here.", code="answer")
     panels = []
     for name in some("controllers", list(records), of, LINES):
         record = records[name]
@@ -494,7 +497,9 @@ def impulses(run: Trajectory, of: Sequence[str] | None = None) -> Sheet:
     """The largest impulse of each joint and stop on any body, wherever velocities jumped."""
     known = list(dict.fromkeys(impact.joint for impact in run.impacts))
     if not known:
-        raise PartError("plot: no velocity jumps in this run, so there are no impulses.")
+        raise PartError(
+            "plot: no velocity jumps in this run, so there are no impulses.", code="answer"
+        )
     names, times = some("joints", known, of, LINES), np.unique([one.t for one in run.impacts])
     sizes = {name: np.full((2, len(times)), np.nan) for name in names}
     for t in times:

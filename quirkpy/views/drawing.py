@@ -68,7 +68,8 @@ def style(what: str) -> Iterator[None]:
         import matplotlib
     except ImportError as error:
         raise PartError(
-            f"{what}: this needs matplotlib; pip install 'quirkpy[plots]' brings it."
+            f"{what}: this needs matplotlib; pip install 'quirkpy[plots]' brings it.",
+            code="install",
         ) from error
     with matplotlib.rc_context(STYLE):
         yield

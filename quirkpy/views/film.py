@@ -20,6 +20,7 @@ from quirkpy.parts.body import Body
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape
 from quirkpy.views.curves import sheet_of
 from quirkpy.views.movie import Scenes, traces
+from quirkpy.views.solids import Solid
 from quirkpy.views.stage import ARROW, Sight, Stage, extent_of
 from quirkpy.views.stills import colour_of
 
@@ -121,7 +122,7 @@ def _film(
     speed: float,
     title: str,
 ) -> Film:
-    described = tuple(map(describe, stage.bodies, [solid.number for solid in sights[0].solids]))
+    described = tuple(map(describe, stage.drawn, sights[0].solids))
     along, up = directions([one["axis"] for one in described], sights)
     centres = np.array([[solid.r for solid in sight.solids] for sight in sights])
     axles, marks = axles_of(sights), marks_of(sights)
@@ -187,17 +188,17 @@ def union(found: Sequence[dict[Any, Floats]], rows: int) -> Floats:
     return out
 
 
-def describe(body: Body, number: int) -> dict[str, Any]:
-    """A body as plain values."""
-    kind, across, axis = hull_of(body.shape)
-    colour = list(rgb_of(colour_of(body, number)))
+def describe(body: Body, solid: Solid) -> dict[str, Any]:
+    """A solid of a body as plain values."""
+    kind, across, axis = hull_of(solid.shape)
+    colour = list(rgb_of(colour_of(body, solid.number)))
     return {
         "name": body.name,
         "kind": kind,
         "size": across,
         "axis": axis,
         "colour": colour,
-        "fixed": number == 0,
+        "fixed": solid.number == 0,
     }
 
 

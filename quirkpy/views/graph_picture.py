@@ -107,11 +107,13 @@ def select_shapes(graph: ReconfigurationGraph, of: Sequence[str] | None) -> list
     if unknown:
         raise PartError(
             f"picture: of has {show(unknown[0])}, which is no shape here; there are "
-            f"{len(graph.nodes)}."
+            f"{len(graph.nodes)}.",
+            code="name",
         )
     if len(of) > MOST:
         raise PartError(
-            f"picture: {len(of)} shapes are too many for one page; there is room for {MOST}."
+            f"picture: {len(of)} shapes are too many for one page; there is room for {MOST}.",
+            code="answer",
         )
     return list({known[name].key: known[name] for name in of}.values())
 

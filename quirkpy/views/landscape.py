@@ -43,7 +43,8 @@ def landscape_of(run: Trajectory, body: str | None = None) -> Landscape:
     if isinstance(run, JoinedTrajectory):
         raise PartError(
             "landscape: what acts, and so its potential, changes on the way; ask one of its "
-            "pieces, run.pieces[0][1]."
+            "pieces, run.pieces[0][1].",
+            code="together",
         )
     name = body_to_vary(run.start.bodies, body)
     k, fine = run.start.bodies.index(name), readable(run)
@@ -182,7 +183,7 @@ def _bodies(stage: Stage, state: State, plane: tuple[int, int], outlines: bool) 
 
     eye = np.cross(*np.eye(3)[list(plane)])
     parts = []
-    for solid, body in zip(stage.at(state).solids, stage.bodies, strict=True):
+    for solid, body in zip(stage.at(state).solids, stage.drawn, strict=True):
         if solid.number == 0 and outlines:
             continue
         look = (

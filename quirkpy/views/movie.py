@@ -19,7 +19,7 @@ from quirkpy.parts.files import check_writable, ending_of, replacing
 from quirkpy.parts.part import PartError
 from quirkpy.views import charts, curves, stills
 from quirkpy.views.drawing import INK, blank, style
-from quirkpy.views.stage import Sight, Stage
+from quirkpy.views.stage import Sight, Stage, factor_of
 
 #: Formats of films.
 FILMS = (".mp4", ".gif")
@@ -41,9 +41,11 @@ class Scenes(NamedTuple):
     stages: tuple[Stage, ...]
 
     @classmethod
-    def of(cls, run: Trajectory) -> Scenes:
+    def of(cls, run: Trajectory, exaggerate: float = 1.0) -> Scenes:
         """The stages of a run, one for each of its pieces."""
-        found = [(begins + float(one.t[0]), Stage(one.system)) for begins, one in run.pieces]
+        found = [
+            (begins + float(one.t[0]), Stage(one.system, exaggerate)) for begins, one in run.pieces
+        ]
         return cls(tuple(t for t, _ in found), tuple(stage for _, stage in found))
 
     def at(self, t: float) -> Stage:
@@ -75,7 +77,8 @@ def pace(
     if n > most:
         raise PartError(
             f"movie: {n} frames are too many; {most} are not: give "
-            f"speed={math.ceil(faster * n / most)}."
+            f"speed={math.ceil(faster * n / most)}.",
+            code="answer",
         )
     return moments(run, n + 1), faster
 
@@ -87,10 +90,11 @@ def traces(run: Trajectory) -> Floats:
 
 # --- filming --------------------------------------------------------------------------------------
 def frames(
-    run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool
-) -> Iterator[Floats]:
+    run: Trajectory, times: Floats, faster: float, eye: Sequence[float], forces: bool, trace: bool,
+    exaggerate: float = 1.0,
+) -> Iterator[Floats]:  # fmt: skip
     """The frames in order, (height, width, 4) bytes each; within `style`."""
-    scenes = Scenes.of(run)
+    scenes = Scenes.of(run, exaggerate)
     box, largest = frame_of(run, scenes, times, eye, forces)
     ways = traces(run) if trace else np.zeros((0, 0, 3))
 
@@ -155,13 +159,13 @@ def _page(
 
 def save(
     run: Trajectory, path: str | os.PathLike[str], fps: float, speed: float | None,
-    eye: Sequence[float], forces: bool, trace: bool,
+    eye: Sequence[float], forces: bool, trace: bool, exaggerate: float = 1.0,
 ) -> None:  # fmt: skip
     """Write a film of a run; see `Trajectory.movie`."""
     place = check_writable(ending_of(path, "movie", FILMS), "movie")
-    times, faster = pace(run, fps, speed)
+    (times, faster), factor = pace(run, fps, speed), factor_of("movie", exaggerate)
     with style("movie"), replacing(place, "movie") as file:
-        shots = frames(run, times, faster, eye, forces, trace)
+        shots = frames(run, times, faster, eye, forces, trace, factor)
         if place.suffix == ".mp4":
             _mp4(file.name, shots, fps)
         else:
@@ -189,7 +193,8 @@ def _mp4(place: str, shots: Iterator[Floats], fps: float) -> None:
     except ImportError as error:
         raise PartError(
             "movie: an .mp4 needs imageio-ffmpeg; pip install 'quirkpy[movies]' brings it, or "
-            "write a .gif."
+            "write a .gif.",
+            code="install",
         ) from error
     size = (round(FILM_WIDTH * DPI), round(FILM_HEIGHT * DPI))
     writer = imageio_ffmpeg.write_frames(place, size, fps=fps, quality=7, macro_block_size=4)

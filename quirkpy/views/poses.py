@@ -8,13 +8,14 @@ from typing import Any
 
 import numpy as np
 
-from quirkpy.kernels.base.states import angular_of, linear_of
+from quirkpy.kernels.base.states import NO_TAIL, angular_of, linear_of
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.part import PartError
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.wording import different
 from quirkpy.views import stills
 from quirkpy.views.drawing import PALE, Drawing, blank, style
 from quirkpy.views.movie import Scenes, traces
@@ -59,17 +60,21 @@ def of_run(run: Trajectory, eye: Sequence[float], ghosts: int) -> Drawing:
 
 
 # --- motions around a state of rest ---------------------------------------------------------------
-def displace(state: State, shape: Floats, reach: float) -> State:
-    """A state with every body moved along a motion (n, 6), by `reach` times its length."""
+def displace(state: State, shape: Floats, reach: float, bending: Floats = NO_TAIL) -> State:
+    """A state with every body moved along a motion (n, 6), by `reach` times its length, and bent
+    along it (m,)."""
     move = reach * np.real(shape)
     angle = np.linalg.norm(angular_of(move), axis=1, keepdims=True)
     turn = np.concatenate(
         [np.cos(0.5 * angle), 0.5 * np.sinc(0.5 * angle / np.pi) * angular_of(move)], axis=1
     )
+    further = state.further.copy()
+    further[: bending.size] += reach * np.real(bending)
     return dataclasses.replace(
         state,
         r=state.r + linear_of(move),
         q=product(state.q, turn),
+        further=further,
         held=(),
         merged=None,
         step=None,
@@ -79,6 +84,8 @@ def displace(state: State, shape: Floats, reach: float) -> State:
 def reach_of(mode: Mode, size: float) -> float:
     """The factor of the shape of a motion for which the surface of bodies moves by SWAY times their
     size."""
+    if mode.bending.any():  # of length one where something bends alone
+        return SWAY * size
     moved = np.linalg.norm(linear_of(mode.shape), axis=1) + 0.5 * size * np.linalg.norm(
         angular_of(mode.shape), axis=1
     )
@@ -87,24 +94,26 @@ def reach_of(mode: Mode, size: float) -> float:
 
 def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:
     """Every motion with its figures and the moving bodies, neutral ones last."""
-    out = []
-    for mode in e.modes:
+    out, growing = [], {id(mode) for mode in e.unstable}
+    told = different([mode.words for mode in (*e.modes, *e.neutral)])
+    for mode, words in zip(e.modes, told, strict=False):
         s = mode.eigenvalue
-        if s.real > 0.0 and mode in e.unstable:
+        if s.real > 0.0 and id(mode) in growing:
             figures = f"grows, {s.real:.4g} 1/s"
         elif s.imag != 0.0:
             damped = f"damping {mode.damping:.3g}" if abs(mode.damping) > UNDAMPED else "undamped"
             figures = f"{mode.frequency:.4g} rad/s, {damped}"
         else:
             figures = f"decays, {abs(s.real):.4g} 1/s"
-        out.append((mode, figures, mode.words))
-    return out + [(mode, "neutral", mode.words) for mode in e.neutral]
+        out.append((mode, figures, words))
+    rest = zip(e.neutral, told[len(e.modes) :], strict=True)
+    return out + [(mode, "neutral", words) for mode, words in rest]
 
 
 def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
     """A picture of the motions around a state of rest; see `Equilibrium.picture`."""
     if e.system is None:
-        raise PartError("picture: this equilibrium belongs to no system.")
+        raise PartError("picture: this equilibrium belongs to no system.", code="together")
     stage, motions = Stage(e.system), motions_of(e)
     shown = motions[:MOST]
     with style("picture"):
@@ -120,7 +129,9 @@ def of_rest(e: Equilibrium, eye: Sequence[float]) -> Drawing:
 def add_ghosts(solid: View, stage: Stage, state: State, mode: Mode, eye: Sequence[float]) -> View:
     """The view of a state of rest, with ghosts of both ends of a motion."""
     reach = reach_of(mode, stage.size)
-    sides = [stage.at(displace(state, mode.shape, way * reach)) for way in (-1.0, 1.0)]
+    sides = [
+        stage.at(displace(state, mode.shape, way * reach, mode.bending)) for way in (-1.0, 1.0)
+    ]
     return merge_views(solid, [stills.view_of(stage, sight, eye, faint=True) for sight in sides])
 
 

@@ -28,7 +28,7 @@ from quirkpy.parts.shapes import Shape
 from quirkpy.views.emblems import Emblem, emblems_of_run
 from quirkpy.views.keyframes import keyframes, pack
 from quirkpy.views.solids import SHARP, Surface, mesh_of
-from quirkpy.views.stage import Stage
+from quirkpy.views.stage import Stage, factor_of
 from quirkpy.views.stills import colour_of
 
 #: Allowed errors of poses in a page, as a share of the largest body, and of angles [rad].
@@ -53,28 +53,44 @@ SCRIPTS = (
     "panels.js",
     "study.js",
     "run.js",
+    "live.js",
     "begin.js",
 )
+#: What stands for a body that is drawn in pieces: a mesh of one point, and its key.
+NOWHERE = object()
+DOT = {"corners": [[0.0, 0.0, 0.0]], "triangles": [], "edges": []}
 #: Colour names that every browser knows.
 COLOUR = re.compile(r"#[0-9a-fA-F]{6}|[a-z]{3,20}")
 
 
 # --- what is shown --------------------------------------------------------------------------------
-def bodies_of(system: System, emblems: Iterable[Emblem] = ()) -> dict[str, Any]:
+def bodies_of(system: System, emblems: Iterable[Emblem] = (), bent: bool = False) -> dict[str, Any]:
     """Bodies and their meshes; a moving one with its row, a fixed one with its pose; and the
-    emblems on them."""
+    emblems on them; bent: bodies that bend as straight pieces, whose poses follow behind those of
+    the bodies."""
     meshes: dict[Any, int] = {}
     bodies = []
-    for number, body in enumerate(Stage(system).bodies):
+    stage = Stage(system)
+    for number, body in enumerate(stage.bodies):
         row = None if body.fixed else number
         bodies.append({
             "name": body.label or body.name, "mesh": meshes.setdefault(body.shape, len(meshes)),
             "row": row, "r": list(body.position), "q": to_array(body.orientation).tolist(),
             "colour": colour_text(body, row),
         })  # fmt: skip
+    row = len(system.tables.bodies)
+    for line in stage.lines if bent else ():
+        whole = bodies[line.row]
+        for k, shape in enumerate(line.shapes):
+            named = whole["name"] if k == len(line.shapes) // 2 else ""
+            mesh = meshes.setdefault(shape, len(meshes))
+            bodies.append(whole | {"name": named, "mesh": mesh, "row": row})
+            row += 1
+        bodies[line.row] = whole | {"name": "", "mesh": meshes.setdefault(NOWHERE, len(meshes))}
     rows = {body.name: k for k, body in enumerate(Stage(system).bodies)}
     return {
-        "bodies": bodies, "meshes": [_plain(mesh_of(shape)) for shape in meshes],
+        "bodies": bodies,
+        "meshes": [DOT if shape is NOWHERE else _plain(mesh_of(shape)) for shape in meshes],
         "emblems": [
             {
                 "body": rows.get(emblem.body.name),  # None: the ground
@@ -174,17 +190,18 @@ def motion_of(
 def run_page(run: Trajectory, frames: Frames) -> dict[str, Any]:
     """All data of the page of a run."""
     system = run.system
-    return bodies_of(system, emblems_of_run(system)) | {
+    return bodies_of(system, emblems_of_run(system), bent=True) | {
         "kind": "run", "title": "A run of " + join_names(system.parts),
         "words": repr(run), "stop": str(run.stop), "events": list_events(run)[:EVENTS],
         "motion": motion_of(frames, tolerances_of(system.parts), MOST, switching_of(run, frames)),
     }  # fmt: skip
 
 
-def save_run(path: Any, run: Trajectory) -> None:
-    """Write the page of a run."""
+def save_run(path: Any, run: Trajectory, exaggerate: float = 1.0) -> None:
+    """Write the page of a run; exaggerate: factor of all bending."""
     check(path)
-    frames = frames_of(run.pieces, *tolerances_of(run.system.parts))
+    factor = factor_of("report", exaggerate)
+    frames = frames_of(run.pieces, *tolerances_of(run.system.parts), factor)
     save(path, run_page(run, frames), repr(run))
 
 
@@ -230,14 +247,17 @@ def check(path: Any, side: Any = None) -> None:
     """Refuse, before any work is done, files that could not be written."""
     page_file = path_of(path, "report")
     if page_file.suffix not in (".html", ".htm"):
-        raise PartError(f"report: {page_file.name!r} must end in .html, for it is a page.")
+        raise PartError(
+            f"report: {page_file.name!r} must end in .html, for it is a page.", code="file"
+        )
     check_writable(page_file, "report")
     if side is not None:
         beside_it = path_of(side, "report")
         if beside_it.suffix != ".js":
             raise PartError(
                 f"report: side= is {beside_it.name!r}, but must end in .js, for it is read as a "
-                "script."
+                "script.",
+                code="file",
             )
         check_writable(beside_it, "report")
 
@@ -256,13 +276,14 @@ def save(path: Any, data: dict[str, Any], words: str) -> None:
 
 
 def page(data: dict[str, Any], words: str) -> str:
-    """The page as text."""
+    """The page as text; one that is "live" may ask the server that it comes from."""
     folder = files("quirkpy.views") / "page"
     whole = (folder / "page.html").read_text(encoding="utf-8")
     scripts = "\n".join((folder / name).read_text(encoding="utf-8") for name in SCRIPTS)
     pieces = {
         "TITLE": html.escape(data["title"]), "WORDS": html.escape(words), "DATA": as_script(data),
         "STYLE": (folder / "style.css").read_text(encoding="utf-8"),
+        "ASK": "'self'" if data.get("live") else "'none'",
         "SCRIPTS": f'(() => {{\n"use strict";\n{scripts}\n}})();',
     }  # fmt: skip
     return re.sub(r"\{\{([A-Z]+)\}\}", lambda found: pieces[found[1]], whole)
@@ -270,16 +291,16 @@ def page(data: dict[str, Any], words: str) -> str:
 
 def as_script(data: Any) -> str:
     """JSON that may be embedded in a page: it contains no end of a script and no comment."""
-    text = json.dumps(_finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
+    text = json.dumps(finite(data), separators=(",", ":"), ensure_ascii=False, allow_nan=False)
     for mark in "<>&\u2028\u2029":
         text = text.replace(mark, f"\\u{ord(mark):04x}")
     return text
 
 
-def _finite(value: Any) -> Any:
+def finite(value: Any) -> Any:
     """A value with None for numbers that JSON does not have."""
     if isinstance(value, dict):
-        return {key: _finite(item) for key, item in value.items()}
+        return {key: finite(item) for key, item in value.items()}
     if isinstance(value, (list, tuple)):
-        return [_finite(item) for item in value]
+        return [finite(item) for item in value]
     return None if isinstance(value, float) and not np.isfinite(value) else value

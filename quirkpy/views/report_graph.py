@@ -18,6 +18,7 @@ from quirkpy.maths.types import Floats
 from quirkpy.motion.frames import Frames
 from quirkpy.parts.files import write_text
 from quirkpy.rest.equilibrium import Equilibrium, Mode
+from quirkpy.rest.wording import different
 from quirkpy.views import listings
 from quirkpy.views.curves import SHOWN_ROUNDING
 from quirkpy.views.emblems import emblems_of_study
@@ -125,11 +126,14 @@ def node_of(graph: ReconfigurationGraph, node: Node) -> dict[str, Any]:
 
 
 def rest_of(found: Equilibrium) -> dict[str, Any]:
-    """The reason why a shape is at rest: motions around it, and the forces on each body."""
-    rows = force_lines(found)
+    """The reason why a shape is at rest: motions around it, those that grow first, and the forces
+    on each body."""
+    rows, growing = force_lines(found), {id(mode) for mode in found.unstable}
+    told = different([mode.words for mode in (*found.modes, *found.neutral)])
+    modes = sorted(zip(found.modes, told, strict=False), key=lambda one: id(one[0]) not in growing)
     nothing = SHOWN_ROUNDING * max((abs(x) for row in rows for x in row.load), default=0.0)
     return {
-        "modes": [mode_of(mode) for mode in (*found.unstable, *found.modes)[:MODES]],
+        "modes": [mode_of(mode, words) for mode, words in modes[:MODES]],
         "free": len(found.neutral),
         "forces": [
             [
@@ -143,12 +147,12 @@ def rest_of(found: Equilibrium) -> dict[str, Any]:
     }
 
 
-def mode_of(mode: Mode) -> dict[str, Any]:
-    """A motion around a shape, with the real part of its velocities."""
+def mode_of(mode: Mode, words: str) -> dict[str, Any]:
+    """A motion around a shape in words, with the real part of its velocities."""
     shape = round_numbers(np.real(mode.shape), 4)
     return {
         "frequency": mode.frequency, "damping": mode.damping, "period": mode.period,
-        "grows": mode.eigenvalue.real > 0.0, "moving": mode.words, "shape": shape,
+        "grows": mode.eigenvalue.real > 0.0, "moving": words, "shape": shape,
     }  # fmt: skip
 
 

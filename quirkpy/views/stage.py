@@ -9,21 +9,19 @@ from typing import NamedTuple
 import numpy as np
 
 from quirkpy.kernels.act.ropes import IS_ROPE
+from quirkpy.kernels.base.states import state_rows
 from quirkpy.maths.quat import to_array
-from quirkpy.maths.rotations import rotate
 from quirkpy.maths.types import Floats
-from quirkpy.mechanics.bending import modes_of
+from quirkpy.mechanics.bent_lines import bent_lines, poses_of
 from quirkpy.mechanics.measures import measure_of, value_at
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
-from quirkpy.parts.beam import Beam
 from quirkpy.parts.body import GROUND, Body
+from quirkpy.parts.checks import positive
+from quirkpy.parts.part import PartError
 from quirkpy.parts.shapes import Box, Cylinder, Mesh, Shape, Sphere
 from quirkpy.tables.tables import DISTANCE, LENGTH, PAIR, SLIDE, STRETCH, TURN
 from quirkpy.views.solids import POINT, Solid
-
-#: Straight pieces in which the bent line of a beam is drawn.
-PIECES = 16
 
 #: Sizes as shares of a typical body: half the axis of a joint, half the side of a sensor, its
 #: distance from the face, and the arrow of the largest force.
@@ -49,8 +47,8 @@ class Mark(NamedTuple):
 
 
 class Tie(NamedTuple):
-    """A spring, a rope, a bar, or a piece of a beam between two points (2, 3) [m]; for ropes
-    and strings the tension [N]."""
+    """A spring, a rope or a bar between two points (2, 3) [m]; for ropes and strings the tension
+    [N]."""
 
     part: str
     ends: Floats
@@ -76,7 +74,7 @@ class Push(NamedTuple):
 
 class Sight(NamedTuple):
     """The visible objects at one instant; names belong to the solids, moving bodies first, without
-    the ground."""
+    the ground; bodies that bend have a solid for each straight piece, behind all others."""
 
     t: float
     names: tuple[str, ...]
@@ -90,15 +88,19 @@ class Sight(NamedTuple):
 class Stage:
     """The visible objects of a system, found once; `at` gives their poses in a state.
 
-    bodies: the moving ones, then the fixed ones; size: the largest extent of a typical body [m].
-    """
+    bodies: the moving ones, then the fixed ones; drawn: the body of each solid; size: the largest
+    extent of a typical body [m]; exaggerate: factor by which bodies are drawn more bent."""
 
-    def __init__(self, system: System) -> None:
-        self.system, self.tables = system, system.tables
+    def __init__(self, system: System, exaggerate: float = 1.0) -> None:
+        self.system, self.tables, self.exaggerate = system, system.tables, exaggerate
+        self.lines = bent_lines(system.tables)
         self.bodies: tuple[Body, ...] = (
             *self.tables.bodies,
             *(body for body in self.tables.fixed if body is not GROUND),
         )
+        bent = [line.row for line in self.lines for _ in line.shapes]
+        self._stiff = [k for k in range(len(self.bodies)) if k not in bent]
+        self.drawn = (*(self.bodies[k] for k in (*self._stiff, *bent)),)
         extents = [extent_of(body.shape) for body in self.bodies]
         shaped = [e for e, body in zip(extents, self.bodies, strict=True) if body.shape is not None]
         self.size = float(np.median(shaped or extents))
@@ -110,23 +112,32 @@ class Stage:
         pushes = self._pushes(state) if forces and self.tables.bodies else ()
         return Sight(
             state.t,
-            tuple(body.name for body in self.bodies),
+            tuple(body.name for body in self.drawn),
             self._solids(state),
             self._axles(points, axes),
             self._marks(points, axes),
-            (*self._ties(points, state), *self._beams(state)),
+            self._ties(points, state),
             pushes,
         )
 
     def _solids(self, state: State) -> tuple[Solid, ...]:
-        moving = self.tables.bodies
-        return (
-            *(Solid(b.shape, state.r[k], state.q[k], 1 + k) for k, b in enumerate(moving)),
-            *(
-                Solid(body.shape, np.array(body.position), to_array(body.orientation), 0)
-                for body in self.bodies[len(moving) :]
-            ),
-        )
+        moving = len(self.tables.bodies)
+        return (*(self._solid(k, state, moving) for k in self._stiff), *self._pieces(state))
+
+    def _solid(self, k: int, state: State, moving: int) -> Solid:
+        """A body that does not bend."""
+        body = self.bodies[k]
+        if k < moving:
+            return Solid(body.shape, state.r[k], state.q[k], 1 + k)
+        return Solid(body.shape, np.array(body.position), to_array(body.orientation), 0)
+
+    def _pieces(self, state: State) -> Iterator[Solid]:
+        """Straight pieces of all bodies that bend."""
+        rows = state_rows(state.r, state.q, state.v, state.omega)
+        places = poses_of(self.lines, self.tables, rows, state.further, self.exaggerate)
+        shapes = [(shape, 1 + line.row) for line in self.lines for shape in line.shapes]
+        for (shape, number), r, q in zip(shapes, *places, strict=True):
+            yield Solid(shape, r, q, number)
 
     def _axles(self, points: Floats, axes: Floats) -> tuple[Axle, ...]:
         """The axes of all active joints except ball joints."""
@@ -162,16 +173,6 @@ class Stage:
             for two in self.tied()
         )
 
-    def _beams(self, state: State) -> Iterator[Tie]:
-        """The bent lines of beams, piece by piece."""
-        shares = np.linspace(0.0, 1.0, PIECES + 1).tolist()
-        for k, beam in enumerate(self.tables.bodies):
-            if isinstance(beam, Beam):
-                amounts = modes_of(self.tables, k, state.further)[0]
-                bent = np.array([beam.at(s).at + beam.deflection(amounts, s) for s in shares])
-                line = state.r[k] + rotate(state.q[k], bent)
-                yield from (Tie(beam.name, line[n : n + 2]) for n in range(PIECES))
-
     def tied(self) -> Iterator[Tied]:
         """What acts between two points: springs, ropes and bars."""
         t, chosen = self.tables, self.system.selection
@@ -180,7 +181,7 @@ class Stage:
             for e in range(first, t.force_element[f + 1]):
                 if t.element_kind[e] in (PAIR, STRETCH):
                     sites = int(t.element_site1[e]), int(t.element_site2[e])
-                    rope = t.element_kind[first] == PAIR and t.element_numbers[first, IS_ROPE] != 0
+                    rope = t.element_kind[first] == PAIR and t.element_numbers[first, IS_ROPE] == 1
                     yield Tied(t.force_names[f], sites, bool(rope))
         for j in chosen.joints:
             rows, own = slice(*t.joint_row[j : j + 2]), slice(*t.joint_coordinate[j : j + 2])
@@ -201,6 +202,14 @@ class Stage:
             for pull in pulls
             if pull.force.any()
         )
+
+
+def factor_of(who: str, exaggerate: float) -> float:
+    """A factor of bending, checked."""
+    try:
+        return positive(exaggerate)
+    except (TypeError, ValueError) as error:
+        raise PartError(f"{who}: exaggerate {error}.") from None
 
 
 def extent_of(shape: Shape | None) -> float:

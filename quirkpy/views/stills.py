@@ -102,7 +102,7 @@ def view_of(
     """All pieces of a sight. faint: moving solids only, as ghosts."""
     towards, _ = across(eye)
     view = View([], [], 0.0)
-    for solid, body in zip(sight.solids, stage.bodies, strict=True):
+    for solid, body in zip(sight.solids, stage.drawn, strict=True):
         if solid.number or not faint:
             add_solid(view, solid, body, towards, faint)
     if faint:

@@ -36,7 +36,9 @@ def sheet_of(sweep: Sweep, over: str | None, charted: Mapping[str, str]) -> Shee
     names = list(sweep[0].parameters)
     name = names[0] if over is None else over
     if name not in names:
-        raise PartError(f"plot: {show(over)} is no parameter; there are: {', '.join(names)}.")
+        raise PartError(
+            f"plot: {show(over)} is no parameter; there are: {', '.join(names)}.", code="name"
+        )
     table = sweep.table()
     x, numbers = places(table[name])
     label = name if numbers else f"{name}: {', '.join(map(str, dict.fromkeys(table[name])))}"

@@ -57,11 +57,14 @@ def show(
 def check_vpython() -> None:
     """Check that VPython and its requirements are installed, without importing them."""
     if importlib.util.find_spec("vpython") is None:
-        raise PartError("animate: this needs VPython; pip install 'quirkpy[vpython]' brings it.")
+        raise PartError(
+            "animate: this needs VPython; pip install 'quirkpy[vpython]' brings it.", code="install"
+        )
     if importlib.util.find_spec("pkg_resources") is None:
         raise PartError(
             "animate: VPython needs pkg_resources, which setuptools 82 no longer has; pip install "
-            "'setuptools<82'."
+            "'setuptools<82'.",
+            code="install",
         )
 
 
@@ -73,11 +76,11 @@ def check_browser() -> None:
     )
     displays = ("DISPLAY", "WAYLAND_DISPLAY", "BROWSER")
     if sys.platform.startswith("linux") and not any(os.environ.get(name) for name in displays):
-        raise PartError(f"animate: there is no display for a window; {way_out}")
+        raise PartError(f"animate: there is no display for a window; {way_out}", code="machine")
     try:
         webbrowser.get()
     except webbrowser.Error:
-        raise PartError(f"animate: no browser was found; {way_out}") from None
+        raise PartError(f"animate: no browser was found; {way_out}", code="machine") from None
 
 
 def free_port() -> int:
@@ -107,7 +110,7 @@ def _watch(film: bytes, browser: bool, port: int, patience: float, keep_open: bo
         if child.returncode != 0:
             errors.seek(0)
             said = errors.read().strip().splitlines() or ["it said nothing"]
-            raise PartError(f"animate: the window failed: {said[-1]}.")
+            raise PartError(f"animate: the window failed: {said[-1]}.", code="machine")
 
 
 def _settings(browser: bool, port: int) -> dict[str, str]:
@@ -146,7 +149,8 @@ def _wait_for_browser(child: subprocess.Popen[bytes], port: int, patience: float
     if ear.is_alive():
         raise PartError(
             f"animate: no browser has opened http://localhost:{port} within {patience:g} s; open "
-            "it yourself, or give more patience=."
+            "it yourself, or give more patience=.",
+            code="machine",
         )
 
 

@@ -11,6 +11,7 @@ import quirkpy.parts
 from quirkpy.parts.couplings import Coupling
 from quirkpy.parts.joint import BaseJoint, PlacedJoint
 from quirkpy.parts.json import PART_TYPES
+from quirkpy.parts.plasticity import Plasticity
 from tests.contracts.catalogue import (
     BASES,
     COUPLINGS,
@@ -25,8 +26,8 @@ from tests.contracts.catalogue import (
 
 
 def concrete() -> set[type[qp.Part]]:
-    """Every class in the room of parts, the private and the abstract ones left out; those of
-    studies stand apart."""
+    """Every class in the room of parts, the private and the abstract ones left out, and what a
+    system adds by itself; those of studies stand apart."""
     for module in pkgutil.iter_modules(quirkpy.parts.__path__, "quirkpy.parts."):
         importlib.import_module(module.name)
     found, waiting = set[type[qp.Part]](), [qp.Part]
@@ -38,7 +39,7 @@ def concrete() -> set[type[qp.Part]]:
             for cls in made
             if cls.__module__.startswith("quirkpy.parts.") and not cls.__name__.startswith("_")
         }
-    return found - {*BASES, BaseJoint, PlacedJoint, Coupling}
+    return found - {*BASES, BaseJoint, PlacedJoint, Coupling, Plasticity}
 
 
 def examples() -> set[type[qp.Part]]:

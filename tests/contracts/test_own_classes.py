@@ -278,3 +278,24 @@ class Words(qp.Force):
 
     def potential(self, at: qp.MotionView) -> float:
         return 0.0
+
+
+def test_bodies_are_found_by_name() -> None:
+    """As by the body itself; what is none is told in a sentence."""
+    fixed = qp.Body.sphere("anchor", radius=0.1, mass=1.0, position=(0, 0, 1.0), fixed=True)
+    ball = qp.Body.sphere("ball", radius=0.1, mass=2.0, position=(0.3, 0.2, 0.1))
+
+    def energy(at: qp.MotionView, one: Any, two: Any) -> float:
+        way = at[one].position - at[two].position
+        return float(0.5 * way @ way)
+
+    by_name, by_body = (
+        qp.Multibody(fixed, ball, qp.Potential("pull", lambda at, k=keys: energy(at, *k)))
+        for keys in (("ball", "anchor"), (ball, fixed))
+    )
+    np.testing.assert_array_equal(by_name.acceleration(), by_body.acceleration())
+    for wrong in ("boom", 3):
+        lost = qp.Potential("lost", lambda at, k=wrong: at[k].position[0])
+        system = qp.Multibody(fixed, ball, lost)
+        with pytest.raises(KeyError, match="is no body; give a body, a site, or one of: ball"):
+            system.acceleration()

@@ -122,7 +122,7 @@ def test_a_plan_is_flown_in_a_window(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(window, "show", lambda make, *options: shown.append((make(), options)))
     graph = pair().explore()
     graph.animate(graph.plan("n0", "n1"), speed=10.0, port=8080, keep_open=False)
-    graph.study.system.show(patience=5.0)
+    graph.study.system.animate(patience=5.0)
     (film, options), (still, others) = shown
     assert (film.speed, options, others) == (
         10.0,
@@ -341,7 +341,7 @@ def test_a_window_that_fails_is_said(run: qp.Trajectory, installed: Path) -> Non
 def test_the_script_goes_on_when_the_window_is_closed(run: qp.Trajectory, installed: Path) -> None:
     """VPython ends its process, as it does when the tab is closed."""
     installed.write_text(FAKE + "\n\ndef rate(pictures: int) -> None:\n    raise SystemExit(0)\n")
-    run.system.show(browser=False)  # comes back
+    run.system.animate(browser=False)  # comes back
 
 
 @pytest.mark.slow
@@ -352,7 +352,7 @@ def test_it_ends_by_itself(run: qp.Trajectory, installed: Path) -> None:
 SHOWING = """
 import quirkpy as qp
 ball = qp.Body.sphere("ball", radius=0.1, mass=1.0)
-qp.Multibody(ball).show(browser=False, patience=120.0)
+qp.Multibody(ball).animate(browser=False, patience=120.0)
 """
 
 

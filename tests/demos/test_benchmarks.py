@@ -10,6 +10,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+import quirkpy as qp
+from quirkpy.mechanics import equation
+
 ROOT = Path(__file__).resolve().parents[2]
 
 
@@ -231,6 +234,43 @@ def test_workers_are_busy_for_as_long_as_they_run(monkeypatch: pytest.MonkeyPatc
     assert [row[1] for row in sheet.rows] == [20, 20]
     assert sheet.rows[1][2] == 20  # tasks, one by one
     assert all(0.0 < share <= 1.0 for share in figures.values())
+
+
+def test_panels_mirror_each_other() -> None:
+    """Both are held at their roots, and their tips go opposite ways."""
+    from benchmarks import panels
+
+    system = panels.spacecraft()
+    frequencies = [system[name].modal.frequencies for name in panels.SIDES]
+    assert frequencies[0] == pytest.approx(frequencies[1], rel=1e-9)
+    final = system.simulate(1.0, progress=False).final
+    left, right = panels.watched(system, final).reshape(2, 3)
+    assert abs(final["hub"].position).max() < 1e-12
+    assert left[0] < -1.0 < 1.0 < right[0]
+
+
+def test_methods_for_bodies_that_bend_agree(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Uncompiled, at a state of the four bodies: Kane's equations with a dense mass matrix as the
+    package, the efficient speeds of the paper to what they neglect."""
+    from benchmarks import flexible, flexible_chains
+
+    for name in ("skew", "matrix_of", "put_rate", "turned_by", "turning_bias", "driven"):
+        monkeypatch.setattr(flexible_chains, name, getattr(flexible_chains, name).py_func)
+    system, chain = flexible.linked(), flexible.linked_chain()
+    push = qp.Load("push", system["b3"], force=(0.0, 0.3, -0.2), at=system["b3"].end)
+    state = system.with_(push).simulate(0.5, progress=False).final
+    y = flexible.chain_state(system, state)
+    found = equation.solve_dense(state.instant(system.selection))
+    root, modes = found.acceleration[0], found.further
+    load = system.reactions(state, axes="joint")["drive"].torque[2]
+    first = len(y) - flexible_chains.speeds_of(chain)
+    assert abs(state["b3"].tip).max() > 1e-3
+    for method, bound in ((flexible.kane, 1e-8), (flexible.efficient, 3e-2)):
+        out, held = np.zeros_like(y), np.zeros(1)
+        method.py_func(state.t, y, chain, out, held)
+        assert abs(out[first : first + 6] - root).max() < bound * abs(root).max()
+        assert abs(out[-len(modes) :] - modes).max() < bound * abs(modes).max()
+        assert held[0] == pytest.approx(load, rel=bound)
 
 
 def test_stiffness_is_the_one_in_closed_form() -> None:

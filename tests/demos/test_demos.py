@@ -376,6 +376,26 @@ def bistable_tensegrity(told: Mapping[str, float]) -> None:
     assert told["kinks"] > 0
 
 
+def solar_sail(told: Mapping[str, float]) -> None:
+    """Bang and bang: a = M t^2 / 4 with the moments of inertia of the undeformed sail, and the sail
+    in one body as in five.  The tips bend as uniform acceleration asks, twice at the jumps."""
+    assert told["turned"] == pytest.approx(math.radians(60.0), rel=2e-3)
+    assert abs(told["off"]) < 1e-4
+    alpha = 4.0 * math.radians(60.0) / 300.0**2
+    far, m, tip, EI = 28.0, 0.17, 0.3, 1000.0
+    bent = alpha * (11.0 * m * far**5 / 120.0 + tip * far**4 / 3.0) / EI
+    assert bent < told["tip"] < 4.5 * bent
+    assert told["root"] > alpha * (m * far**3 / 3.0 + tip * far**2)
+
+
+def spinning_boom(told: Mapping[str, float]) -> None:
+    """The published lag, to its digits; without foreshortening the boom falls over."""
+    assert told["lag"] == pytest.approx(0.534, abs=1e-3)
+    assert told["at"] == pytest.approx(6.77, abs=0.05)
+    assert told["tension"] == pytest.approx(1.0, abs=2e-3)
+    assert told["soft"] > 8.0
+
+
 def solar_arrays(told: Mapping[str, float]) -> None:
     """All four hinges are caught; what the tapes held at first, latches and dampers have taken, and
     nothing moves; momenta were nothing throughout.  Unfolded, the outer panels stand 1.5 sides
@@ -441,6 +461,24 @@ def free_in_orbit(told: Mapping[str, float]) -> None:
     assert told["momentum"] < 1e-4 * told["gained"]
 
 
+def docking_panels(told: Mapping[str, float]) -> None:
+    """Of all that moves towards the other craft the lock takes what the modes do not carry on: two
+    modes of a cantilever carry 0.6131 and 0.1883 of its mass; and its frequency is in the
+    certificate, for panels that swing while the cubes stand."""
+    speed, mass, panel = 0.02, 1.0 + 2.0 * 0.1, 0.1
+    carried = 2.0 * panel * (0.6130765 + 0.1883011)
+    assert told["before"] == pytest.approx(mass * speed**2, rel=1e-9)
+    assert told["lost"] == pytest.approx((mass - carried) * speed**2, rel=1e-6)
+    assert told["impulse"] == pytest.approx((mass - carried) * speed, rel=1e-6)
+    swings = 1.8751040687**2 * math.sqrt(2e-3 / 0.25) / 0.4**2
+    assert told["mode 0"] == pytest.approx(swings, rel=1e-6)
+    assert told["mode 1"] == pytest.approx(swings, rel=1e-6)
+    assert told["swing"] > 0.01
+    assert told["momentum"] < 1e-12
+    assert told["stable"] == 1.0
+    assert told["left over"] == 6.0
+
+
 #: Demo -> what must hold of the numbers that its main() returns.
 TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "two_cubes": two_cubes, "hinged_cubes": hinged_cubes,
@@ -450,9 +488,12 @@ TRUTHS: dict[str, Callable[[Mapping[str, float]], None]] = {
     "folded_sheets": folded_sheets, "folded_spacecraft": folded_spacecraft,
     "imaging_in_orbit": imaging_in_orbit,
     "flux_pinned_layouts": flux_pinned_layouts, "attitude_control": attitude_control,
-    "solar_arrays": solar_arrays, "grasped_satellite": grasped_satellite,
+    "solar_arrays": solar_arrays,
+    "solar_sail": solar_sail, "spinning_boom": spinning_boom,
+    "grasped_satellite": grasped_satellite,
     **MECHANISMS, "tensegrities": tensegrities, "bistable_tensegrity": bistable_tensegrity,
     "free_in_orbit": free_in_orbit, "folding_order": folding_order,
+    "docking_panels": docking_panels,
 }  # fmt: skip
 #: Those that take more than a few seconds.
 LONG = {

@@ -5,13 +5,19 @@ from __future__ import annotations
 import ast
 import configparser
 import inspect
+import pickle
 import re
+import shlex
+from functools import cache
 from pathlib import Path
+from typing import Any, get_args
 
 import pytest
 
 import quirkpy as qp
 from docs import seeing
+from quirkpy.cli import parser
+from quirkpy.parts.part import Code
 
 ROOT = Path(__file__).resolve().parents[2]
 BLOCK = re.compile(r"^```python\n(.*?)^```", re.MULTILINE | re.DOTALL)
@@ -21,8 +27,8 @@ PROMISE = re.compile(r"^print\(.*\)  +# -> (.*)$", re.MULTILINE)
 
 NAMES = (
     "api", "coming-from", "driving", "equilibria", "exploring", "extending", "first",
-    "flexible", "formats", "importing", "mechanisms", "notation", "origami", "parts", "recipes",
-    "runs", "seeing", "switching", "tensegrity",
+    "flexible", "formats", "importing", "mechanisms", "messages", "notation", "origami", "parts",
+    "recipes", "runs", "seeing", "switching", "tensegrity",
 )  # fmt: skip
 PAGES = ["README.md", *(f"docs/{name}.md" for name in NAMES)]
 
@@ -101,11 +107,14 @@ NO_CODES = {
 def test_messages_of_the_page_are_those_of_the_sources() -> None:
     """Every sentence on the page is said somewhere, all ends of runs and all codes are there."""
     said, page = sentences(), (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
-    first, _, findings = page.partition("## Findings")
+    first, _, findings = page.partition("## When a model")[2].partition("## Findings")
     rows = [
         row for row in re.findall(r"^\| (`.*?) \|", first, re.MULTILINE) if "run.stop" not in row
     ]
     told = [word for row in rows for word in re.findall(r"`([^`]+)`", row)]
+    for sentence, code in re.findall(r"^\| `(.*?)` \| `(\w+)` \|", first, re.MULTILINE):
+        assert code in CODES
+        assert {kind for text, kind in refused() if sentence in text} <= {code}, sentence
     ends = {word for word in told if word.isupper()}
     assert ends == {stop.name for stop in qp.Stop}
     for words in set(told) - ends:
@@ -114,6 +123,40 @@ def test_messages_of_the_page_are_those_of_the_sources() -> None:
     codes = {word for word in words if re.fullmatch("[a-z ]+", word)}
     assert codes - codes_told() == {"accepts", "kind", "findings", "quirkpy check"}
     assert codes_told() <= codes
+
+
+CODES = get_args(Code)
+
+
+@cache
+def refused() -> tuple[tuple[str, str], ...]:
+    """The sentences of all refusals, with a gap for each value, and their codes."""
+    out = []
+    for path in sorted((ROOT / "quirkpy").rglob("*.py")):
+        for node in ast.walk(ast.parse(path.read_text(encoding="utf-8"))):
+            name = getattr(
+                getattr(node, "func", None), "id", getattr(getattr(node, "func", None), "attr", "")
+            )
+            if name in ("PartError", "refuse") and node.args:
+                parts = getattr(node.args[0], "values", [node.args[0]])
+                text = "".join(
+                    str(getattr(part, "value", "\0")) if isinstance(part, ast.Constant) else "\0"
+                    for part in parts
+                )
+                codes = [word.value.value for word in node.keywords if word.arg == "code"]
+                out.append((text, codes[0] if codes else "value"))
+    return tuple(out)
+
+
+def test_codes_of_the_page_are_those_of_refusals() -> None:
+    """Each kind has its row, some refusal has it, and it comes back from another process."""
+    page = (ROOT / "docs" / "messages.md").read_text(encoding="utf-8")
+    kinds = page.partition("## Codes")[2].partition("## When a model")[0]
+    assert tuple(re.findall(r"^\| `(\w+)` \|", kinds, re.MULTILINE)) == CODES
+    assert {code for _, code in refused() if code.isalpha()} == set(CODES)
+    error = qp.PartError("plan: there is none.", "answer")
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.code) == (str(error), "answer")
 
 
 # --- gallery --------------------------------------------------------------------------------------
@@ -167,3 +210,64 @@ def test_each_requirement_has_its_licence() -> None:
     assert names <= listed
     cited = (ROOT / "CITATION.cff").read_text(encoding="utf-8")
     assert f"\nversion: {qp.__version__}\n" in cited
+
+
+# --- lines that are shown and not run -------------------------------------------------------------
+SHOWN = ["README.md", *(f"docs/{p.name}" for p in sorted((ROOT / "docs").glob("*.md")))]
+COMMAND = re.compile(r"^ {4}(?:\$ )?quirkpy (.*)$|`quirkpy ([^`]*)`", re.MULTILINE)
+#: What a variable of an example is.
+KINDS: dict[str, type] = {
+    "system": qp.Multibody, "run": qp.Trajectory, "graph": qp.ReconfigurationGraph,
+    "study": qp.Study, "rest": qp.Equilibrium,
+}  # fmt: skip
+LINE = re.compile(rf"^ {{4}}((?:\w+ = )?(?:{'|'.join(KINDS)})\.\w+\(.*)$", re.MULTILINE)
+
+
+def commands_shown() -> list[tuple[str, str]]:
+    """All command lines of the pages that name a command and what it is given."""
+    out = []
+    for page in SHOWN:
+        for one, two in COMMAND.findall((ROOT / page).read_text(encoding="utf-8")):
+            line = (one or two).partition("  #")[0].partition("&&")[0].strip()
+            if " " in line and not re.search(r"[|]|\.\.\.|--\w+$", line):
+                out.append((page, line))
+    return out
+
+
+def code_of(line: str) -> Any:
+    """With what the parser of the command line ends; 0 where it does not."""
+    try:
+        parser().parse_args(shlex.split(line))
+    except SystemExit as ended:
+        return ended.code  # also help, and the version
+    return 0
+
+
+def test_commands_on_pages_are_those_of_the_command_line() -> None:
+    found = commands_shown()
+    assert len(found) > 20
+    for page, line in found:
+        assert code_of(line) == 0, (page, line)
+    assert code_of("report pair.db --aut pair.html") == 2
+
+
+def test_methods_on_pages_take_what_they_are_given() -> None:
+    """Lines that stand alone, such as run.movie("run.gif", fps=10), and the blocks for clusters."""
+    told = []
+    for page in SHOWN:
+        text = (ROOT / page).read_text(encoding="utf-8")
+        told += [(page, line.partition("  #")[0]) for line in LINE.findall(text)]
+    told += [
+        ("docs/clusters.md", code)
+        for code in BLOCK.findall((ROOT / "docs/clusters.md").read_text())
+    ]
+    assert len(told) > 20
+    for _, code in told:
+        for node in ast.walk(ast.parse(code)):
+            if not (isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute)):
+                continue
+            kind = KINDS.get(getattr(node.func.value, "id", ""))
+            if kind is not None:
+                method = getattr(kind, node.func.attr)
+                given = {word.arg: None for word in node.keywords if word.arg}
+                inspect.signature(method).bind(None, *node.args, **given)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -117,3 +118,16 @@ def test_what_is_no_sweep_is_refused_before_it_begins(tmp_path: Path) -> None:
     ):
         with pytest.raises(qp.PartError, match=f"sweep: {words}"):
             qp.sweep(study_of, {"well": WELLS}, **given)  # type: ignore[arg-type]
+
+
+def test_sweeps_refuse_what_nobody_takes() -> None:
+    """Options of `explore`, and parameters of the study, before anything is explored."""
+    refused: tuple[tuple[Callable[[], Any], str], ...] = (
+        (lambda: qp.sweep(pair, {"well": WELLS}, budgett=3), "no option 'budgett'"),
+        (lambda: qp.sweep(pair, {"wall": WELLS}), "do not fit: .*'wall'"),
+        (lambda: qp.sweep(lambda well, mass: pair(well), {"well": WELLS}), "do not fit: .*'mass'"),
+    )
+    for make, words in refused:
+        with pytest.raises(qp.PartError, match=words) as caught:
+            make()
+        assert caught.value.code == "name"

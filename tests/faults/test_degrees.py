@@ -227,6 +227,7 @@ REFUSED: dict[str, tuple[Callable[[float], Any], float]] = {
 ARGUMENTS = {
     ("Multibody.equilibria", "spread"): "test_a_spread_in_degrees_is_warned_of",
     ("Multibody.settle", "nudge"): "nudge",
+    ("Multibody.pose", "coordinates"): "test_angles_of_a_state_are_warned_of",
     ("ReconfigurationGraph.robustness", "within"): "test_what_is_beside_a_node_is_no_angle",
     ("State.next_to", "angles"): "test_angles_of_a_state_are_warned_of",
     ("TapeSpring.moment", "angle"): "TapeSpring.moment.angle",
@@ -322,6 +323,8 @@ def test_angles_of_a_state_are_warned_of() -> None:
     with pytest.warns(qp.PartWarning, match="with_angles: an angle is 90, which is an angle in"):
         start.with_angles([90.0])
     assert start.with_angles([qp.deg * 720.0])["hinge"].angle == pytest.approx(4.0 * math.pi)
+    with pytest.warns(qp.PartWarning, match="pose: coordinate '.*' is 90, which is an angle in"):
+        turning().pose({HINGE.name: 90.0})
     check_refused(lambda: start.with_angles([math.nan]), "with_angles", ("finite",))
     check_refused(lambda: start.with_angles([1.0, 2.0]), "with_angles", ("shape (2,)",))
 

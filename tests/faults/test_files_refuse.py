@@ -135,3 +135,11 @@ def test_a_file_that_cannot_be_written_is_named(tmp_path: Path) -> None:
     run = floating_chain().simulate(0.1)
     path = str(tmp_path / "no" / "run.npz")
     check_refused(lambda: run.save(path), repr(path), ("save", "cannot be written", "No such file"))
+
+
+@pytest.mark.parametrize("name", ["run.json", "run.html", "run.NPY", "run.mp4"])
+def test_a_run_is_not_kept_under_the_name_of_another_format(tmp_path: Path, name: str) -> None:
+    run = floating_chain().simulate(0.1)
+    path = str(tmp_path / name)
+    check_refused(lambda: run.save(path), repr(path), ("save", ".npz", ".csv"))
+    assert not list(tmp_path.iterdir())

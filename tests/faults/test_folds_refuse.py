@@ -59,6 +59,14 @@ REFUSED = [
     case(lambda: make(SQUARES, TWO, stop=(1, 2, 3)), "stop is (1, 2, 3)", id="three bounds"),  # type: ignore[arg-type]
     case(lambda: make(SQUARES, TWO, free="no"), "free is 'no'", id="free, in a word"),  # type: ignore[arg-type]
     case(lambda: map_fold(2, 2, side=1e200), "map_fold", "no area", id="out of all proportion"),
+    case(
+        lambda: map_fold(2, 2, side=1.0, offset=1e300), "map_fold", "offset is 1e+300",
+        id="far off its creases",
+    ),
+    case(
+        lambda: map_fold(2, 2, side=1.0, thickness=1e5), "map_fold", "thickness is 100000",
+        id="thicker than anything",
+    ),
     case(lambda: make(SQUARES, TWO, stop="shut"), "stop is 'shut'", "'flat'", id="a stop misspelt"),
     case(lambda: make(SQUARES, TWO, contact="yes"), "contact is 'yes'", id="contact, in a word"),  # type: ignore[arg-type]
     case(lambda: make(SQUARES, TWO, offset="layers"), "offset", "map_fold", id="layers of what"),

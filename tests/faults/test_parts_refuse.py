@@ -209,23 +209,27 @@ def boom(**values: Any) -> qp.Beam:
     return qp.Beam("boom", start=(0, 0, 0), end=(1, 0, 0), **(rest | values))
 
 
-def plasticity(**values: Any) -> qp.Plasticity:
-    lists: dict[str, Any] = {
-        "drives": ["s.rest_length"], "reads": ["s.length", "s.length.rate"], "memory": [1.0],
-        "stiffness": [1.0], "limit_load": [1.0], "pushing": [0.0],
-    }  # fmt: skip
-    return qp.Plasticity("yields", period=0.1, **(lists | values))
+def string(**values: Any) -> qp.String:
+    end = qp.Body.sphere("end", 0.1, 1.0, position=(1, 0, 0))
+    return qp.String("s", qp.GROUND, end, **values)
 
 
 MADE = [
     case(lambda: boom(modes=(1, (1, 2), 1, 1)), "'boom'", "modes", "whole", id="beam modes"),
     case(lambda: boom(EI=(1, (2, 3))), "'boom'", "EI is", "real numbers", id="beam EI"),
     case(lambda: boom(damping=(1, (2, 3))), "'boom'", "damping", "number", id="beam damping"),
-    case(lambda: plasticity(stiffness=3.0), "'yields'", "stiffness is 3.0", "list", id="no list"),
-    case(lambda: plasticity(memory=[]), "'yields'", "memory has 0", "each", id="memory"),
-    case(lambda: plasticity(limit_load=[1, 2]), "'yields'", "limit_load has 2", id="limits"),
-    case(lambda: plasticity(reads=["s.length"]), "'yields'", "reads has 1", "rates", id="reads"),
-    case(lambda: plasticity(stiffness=[0.0]), "'yields'", "stiffness", "above 0", id="soft"),
+    case(lambda: string(stiffness=0.0, limit_load=1), "'s'", "limit_load", "above 0", id="soft"),
+    case(lambda: string(stiffness=1.0, limit_load=0), "'s'", "limit_load", "positive", id="limit"),
+    case(
+        lambda: qp.Multibody(
+            string(stiffness=1.0, limit_load=1, rest_length=0.0).second,
+            string(stiffness=1.0, limit_load=1, rest_length=0.0),
+        ),
+        "'s'",
+        "limit_load",
+        "rest_length that is a number above 0",
+        id="limit, no rest",
+    ),
     case(lambda: box(mass=-1), "'bob'", "mass is -1.0", "positive", id="box mass"),
     case(lambda: box(mass=None), "'bob'", "mass is missing", "fixed=True", id="box without mass"),
     case(

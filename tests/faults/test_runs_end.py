@@ -282,3 +282,17 @@ def test_rows_in_a_file_are_those_in_memory(writes: float, monkeypatch: pytest.M
 def memory_of(array: Any) -> Any:
     """The array whose memory another one shows, itself or a mapped file."""
     return array if isinstance(array, np.memmap) or array.base is None else memory_of(array.base)
+
+
+@pytest.mark.parametrize("fast", [1.0, 10.0])
+def test_a_run_that_bends_a_body_too_far_names_it(fast: float) -> None:
+    """Hinged straight to the ground, six clamped modes leave almost no mass to the turn; `modes`
+    may be a whole number of NumPy."""
+    boom = qp.Beam("boom", start=(0, 0, 0), end=(1, 0, 0), EA=1e6, EI=1.0, GJ=1.0,
+                   mass_per_length=1.0, modes=np.int64(6))  # fmt: skip
+    hinge = qp.Revolute("hinge", qp.GROUND, boom, at=(0, 0, 0), axis=(0, 0, 1))
+    system = qp.Multibody(boom, hinge)
+    start = system.initial.replace({"boom": {"mode_rates": (fast, fast, 0, 0, 0, 0)}})
+    run = system.at(start).simulate(2.0, progress=False)
+    assert run.stop in (qp.Stop.COLLAPSE, qp.Stop.NOT_FINITE)
+    assert run.events[-1].name == "boom is bent too far"

@@ -149,7 +149,7 @@ TAKERS = [
     name
     for name, method in inspect.getmembers(qp.Multibody, inspect.isfunction)
     if "state" in inspect.signature(method).parameters
-    and name not in ("check_state", "show", "_solve")  # a display is asked for first
+    and name not in ("check_state", "animate", "_solve")  # a display is asked for first
 ]
 
 
@@ -158,7 +158,7 @@ def test_what_is_asked_of_no_state_is_refused(name: str) -> None:
     """Also of a state of other bodies."""
     assert len(TAKERS) > 15
     chain, other = floating_chain(), qp.Multibody(qp.Body.sphere("ball", 0.1, 1.0)).initial
-    needed = (1.0,) if name == "simulate" else ()
+    needed = {"simulate": (1.0,), "pose": ({},)}.get(name, ())
 
     def ask(state: Any) -> Any:
         return getattr(chain, name)(*needed, state=state)

@@ -256,3 +256,22 @@ def test_what_is_no_modal_body_is_refused() -> None:
             ModalBody.from_matrices("fem", *arguments, modes=2)
     with pytest.raises(PartError, match=r"clamped is \[9\], but must be numbers of nodes"):
         ModalBody.from_matrices("fem", nodes, K, M, modes=2, clamped=[9])
+
+
+@pytest.mark.parametrize("thick", [True, False])
+def test_axes_where_nodes_are_held_do_not_turn(thick: bool) -> None:
+    """At a root that is held over a plane, however its neighbours bend; nodes held in a line, as at
+    a hinge, turn about it with what is around."""
+    heights = (-0.1, 0.1) if thick else (0.0,)
+    grid = [(x, y, z) for x in (0.0, 0.5, 1.0) for y in (-1.0, 0.0, 1.0) for z in heights]
+    nodes = np.array(grid) - np.mean(grid, axis=0)
+    shapes = np.zeros((1, len(nodes), 3))
+    shapes[0, :, 2] = 0.1 * np.array(grid)[:, 0] ** 2
+    body = ModalBody(
+        "panel", nodes=nodes, shapes=shapes, frequencies=[5.0], masses=[0.1] * len(nodes),
+        inertia=None if thick else (0.6, 0.15, 0.75),
+    )  # fmt: skip
+    root, tip = (body.modes_at((x, 0.0, heights[0])) for x in (-0.5, 0.5))
+    assert abs(root.displacement).max() == 0.0
+    assert bool(abs(root.rotation).max() == 0.0) == thick
+    assert tip.rotation[0, 1] < 0.0

@@ -8,6 +8,8 @@ import pytest
 import quirkpy as qp
 from quirkpy.rest.wording import axis_of, different, in_words
 from quirkpy.views import explain
+from quirkpy.views.poses import motions_of
+from quirkpy.views.report_graph import rest_of
 
 
 def cube(name: str, x: float, **more: object) -> qp.Body:
@@ -90,7 +92,23 @@ def test_no_two_motions_of_one_rest_have_the_same_words() -> None:
     told = [line[:40].strip() for line in explain.motion_lines(rest)[1:]]
     assert len(set(told)) == len(told) == 6
     assert {"cube moves along z", "cube turns about z"} <= set(told)
+    page = [mode["moving"] for mode in rest_of(rest)["modes"]]
+    assert page == told[: len(page)] == [words for _, _, words in motions_of(rest)][: len(page)]
     assert different(["a", "b", "a"]) == ["a (1)", "b", "a (2)"]
+
+
+def test_what_grows_stands_on_the_page_once_and_first() -> None:
+    """A pendulum upside down, and one beside it that hangs."""
+    parts: list[qp.Part] = [qp.Gravity((0, 0, -9.81))]
+    for name, way in (("up", 1.0), ("down", -1.0)):
+        rod = qp.Body.rod(name, start=(0, way, 0), end=(0, way, way), radius=0.01, mass=1.0)
+        pivot = qp.Revolute(f"pivot of {name}", qp.GROUND, rod, at=(0, way, 0), axis=(1, 0, 0))
+        parts += [rod, pivot]
+    rest = qp.Multibody(*parts).settle(nudge=0.0)
+    told = [(mode["moving"], mode["grows"]) for mode in rest_of(rest)["modes"]]
+    assert [grows for _, grows in told] == [True, *[False] * (len(told) - 1)]
+    assert "up" in told[0][0]
+    assert len({words for words, _ in told}) == len(told) == len(rest.modes)
 
 
 def test_directions_and_lists_in_words() -> None:

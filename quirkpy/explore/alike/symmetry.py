@@ -293,8 +293,11 @@ class Symmetry:
     # --- poses ------------------------------------------------------------------------------------
     def carriers(self, one: State, two: State, within: float = EQUAL) -> list[Carrier]:
         """All carriers from one pose onto another, to within a tolerance [m], [rad], in a fixed
-        order; from a pose onto itself the identity comes first."""
-        out = []
+        order; from a pose onto itself the identity comes first. There is none where whole turns of
+        hinges differ: joints of the system itself exclude exchanges."""
+        out: list[Carrier] = []
+        if not self.study.turns.agree(one, two):
+            return out
         mine, theirs = self._to_common_axes(one), self._to_common_axes(two)
         for turn, shift in self._meeting(mine, theirs, within):
             found = self._assign(turn, shift, mine, theirs, within)

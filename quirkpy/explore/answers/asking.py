@@ -9,7 +9,6 @@ from typing import Any, NamedTuple
 from quirkpy.explore.answers.exports import edge_figures, node_figures, ways
 from quirkpy.explore.answers.plan import Plan, plans
 from quirkpy.explore.model.graph import Graph, Node
-from quirkpy.explore.scope.identity import poses_of
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
 
@@ -32,12 +31,17 @@ def plans_where(
     """The k cheapest routes to any node of which a condition is true."""
     goals = nodes_where(graph, condition)
     if not goals:
-        raise PartError("plan: of no node is the condition true; graph.nodes_where tells of which.")
+        raise PartError(
+            "plan: of no node is the condition true; graph.nodes_where tells of which.",
+            code="answer",
+        )
     found = list[Plan]()
     for goal in goals:
         found += reachable_plans(graph, start, goal, cost, k, ambiguous)
     if not found:
-        raise PartError(f"plan: no moves lead from {start!r} to any of {', '.join(goals)}.")
+        raise PartError(
+            f"plan: no moves lead from {start!r} to any of {', '.join(goals)}.", code="answer"
+        )
     return sorted(found, key=lambda plan: plan.cost)[:k]
 
 
@@ -76,7 +80,7 @@ def furthest(graph: Graph, start: str, cost: Any) -> Plan:
         for plan in reachable_plans(graph, start, goal, cost, 1, False)
     ]
     if not found:
-        raise PartError(f"furthest: no moves lead away from {start!r}.")
+        raise PartError(f"furthest: no moves lead away from {start!r}.", code="answer")
     return max(found, key=lambda plan: plan.cost)
 
 
@@ -98,24 +102,18 @@ def compare(graph: Graph, other: Graph) -> GraphComparison:
     if not isinstance(other, Graph):
         raise PartError(f"compare: {show(other)} is not a graph, such as study.explore() gives.")
     if graph.study.system.bodies != other.study.system.bodies:
-        raise PartError("compare: the two graphs are of different bodies.")
-    shapes, left, shared = graph.study.shapes, dict(other.nodes), list[tuple[str, str]]()
+        raise PartError("compare: the two graphs are of different bodies.", code="together")
+    study, left, shared = graph.study, dict(other.nodes), list[tuple[str, str]]()
     for key, node in graph.nodes.items():
-        mine = pose_of(node)
         for name, candidate in left.items():
             alike = node.joints == candidate.joints
-            if alike and shapes.distance(mine, pose_of(candidate)) <= shapes.tolerance:
+            if alike and study.distance(node.state, candidate.state) <= study.shapes.tolerance:
                 shared.append((key, name))
                 del left[name]
                 break
     ours = {one for one, _ in shared}
     gone = tuple(key for key in graph.nodes if key not in ours)
     return GraphComparison(tuple(shared), gone, tuple(left), _changes(graph, other, dict(shared)))
-
-
-def pose_of(node: Node) -> Any:
-    """The pose of a node (n, 7)."""
-    return poses_of(node.state.r, node.state.q)
 
 
 def _changes(

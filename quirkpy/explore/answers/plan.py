@@ -167,7 +167,9 @@ def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: boo
     found = Routes(graph, cost, ambiguous).best(source, target, k)
     if not found:
         simple = cheapest(graph, cost, ambiguous)
-        raise PartError(unreachable(graph, simple, source, target) + explain_untried(graph, cost))
+        raise PartError(
+            unreachable(graph, simple, source, target) + explain_untried(graph, cost), code="answer"
+        )
     return [plan_of(graph, label.steps(), label.cost, source) for label in found]
 
 
@@ -205,7 +207,10 @@ def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
     source, target = graph[start].key, graph[goal].key
     found = Routes(graph, "energy", ambiguous).front(source, target)
     if not found:
-        raise PartError(unreachable(graph, cheapest(graph, "switches", ambiguous), source, target))
+        raise PartError(
+            unreachable(graph, cheapest(graph, "switches", ambiguous), source, target),
+            code="answer",
+        )
     return [plan_of(graph, label.steps(), label.cost, source) for label in found]
 
 
@@ -263,7 +268,8 @@ def _check_lost(graph: Graph, lost: Sequence[str]) -> None:
         if name not in pairs | labels | forces | set(study.potentials):
             raise PartError(
                 f"without: {name!r} is no pair, no option of one (pair: option), no potential and "
-                "no force here."
+                "no force here.",
+                code="name",
             )
 
 
@@ -381,7 +387,9 @@ def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
     target = graph[goal].key
     simple = cheapest(graph, cost, False)
     if not simple.in_degree(target) and explain_untried(graph, cost):
-        raise PartError(f"table: no way to {target} is known.{explain_untried(graph, cost)}")
+        raise PartError(
+            f"table: no way to {target} is known.{explain_untried(graph, cost)}", code="answer"
+        )
     paths = networkx.single_source_dijkstra_path(
         simple.reverse(copy=False), target, weight="weight"
     )

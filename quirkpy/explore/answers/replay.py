@@ -23,7 +23,7 @@ from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.reduce.transfers import Transfers
 from quirkpy.explore.run.runner import Begun, Ended, begin, motions, record_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats, Ints
@@ -167,12 +167,15 @@ def _check_plan(plan: Any) -> None:
     if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
         raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
-        raise PartError("replay: the plan has no steps; plan a way from one node to another.")
+        raise PartError(
+            "replay: the plan has no steps; plan a way from one node to another.", code="answer"
+        )
     for edge in () if isinstance(plan, Plan) else plan:
         if edge.target is None:
             raise PartError(
                 f"replay: {edge!r} leads to no node for certain; plan along it with "
-                "ambiguous=True, if to any."
+                "ambiguous=True, if to any.",
+                code="answer",
             )
 
 
@@ -198,7 +201,8 @@ def _refusal_of(what: object) -> PartError:
         f"replay: {what!r} cannot begin where the step before has ended: there modules stand for "
         "others that are not "
         "alike to the dynamics or in what their options cost, or of which others must stay clear; "
-        "declare only such as interchangeable."
+        "declare only such as interchangeable.",
+        code="pose",
     )
 
 
@@ -213,14 +217,16 @@ def fly_step(
     begun = begin(study, node, choice, study.universe(node))
     if isinstance(begun, Outcome):
         raise PartError(
-            f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}."
+            f"replay: {edge!r} cannot begin where the step before has ended: {begun.reason}.",
+            code="pose",
         )
     ends = list(_ends_at(study, holdings, begun, choice, goal, edge))
     if not ends:
         raise PartError(
             f"replay: {edge!r} does not lead to {key} from where the step before has ended; "
             "explore again, with a "
-            "smaller tolerance of shapes."
+            "smaller tolerance of shapes.",
+            code="pose",
         )
     missed, _, ended, there = min(ends, key=lambda end: (end[0] > study.shapes.tolerance, *end[:2]))
     runs, losses = at_rest(ended, begun)
@@ -251,9 +257,7 @@ def _ends_at(
         if ended.violation is None and ended.found.verdict != "never settles":
             record = record_of(study, ended.found, ended.links, choice.potential)
             there = node_of(record, goal.number, goal.state.bodies)
-            missed = study.shapes.distance(
-                *(poses_of(end.state.r, end.state.q) for end in (goal, there))
-            )
+            missed = study.distance(goal.state, there.state)
             near = missed <= REPORTED_MISS * study.shapes.tolerance
             if near and holdings.are_equivalent(goal, there):
                 yield missed, nudge != edge.nudge, ended, there

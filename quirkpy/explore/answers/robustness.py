@@ -17,16 +17,17 @@ import numpy as np
 from quirkpy.explore.journal import Journal
 from quirkpy.explore.model.assembly import assemble, release_links
 from quirkpy.explore.model.chances import Robustness, Spread
-from quirkpy.explore.model.graph import Node
+from quirkpy.explore.model.graph import Node, shape_of
 from quirkpy.explore.run.records import stop_short
 from quirkpy.explore.run.runner import Ended, classify, follow, refuse_interruption, rigid, rule_of
 from quirkpy.explore.run.variations import Variations
 from quirkpy.explore.run.workers import Sent, check_workers, is_dead_worker, pool_for, workers_of
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import REPORTED_MISS, poses_of
+from quirkpy.explore.scope.identity import REPORTED_MISS
 from quirkpy.explore.scope.safety import judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 from quirkpy.motion.batch import RunGroup, Starts
 from quirkpy.motion.course import Course, Stop
 from quirkpy.motion.move import move
@@ -76,11 +77,11 @@ class Margin(NamedTuple):
 
 class Goal(NamedTuple):
     """A node as ends of motions are compared with it: its key, the pairs held with their turns, and
-    its pose."""
+    its state."""
 
     key: str
     held: frozenset[tuple[int, int]]
-    pose: Floats
+    state: State
 
 
 class Result(NamedTuple):
@@ -93,10 +94,7 @@ class Result(NamedTuple):
 
 def goals_of(graph: Graph) -> list[Goal]:
     """All nodes of a graph."""
-    return [
-        Goal(key, _holds_of(node.links), poses_of(node.state.r, node.state.q))
-        for key, node in graph.nodes.items()
-    ]
+    return [Goal(key, _holds_of(node.links), node.state) for key, node in graph.nodes.items()]
 
 
 def _holds_of(links: Sequence[Link]) -> frozenset[tuple[int, int]]:
@@ -154,23 +152,21 @@ class Flights:
     def _end(self, ended: Ended, target: str) -> Goal:
         """The end of the edge as a goal; refused if it has another shape than the target."""
         end = self._goal(ended, target)
-        known = next(goal.pose for goal in self.goals if goal.key == target)
-        if self.study.shapes.distance(known, end.pose) > REPORTED_MISS * self.study.same.tolerance:
+        known = next(goal.state for goal in self.goals if goal.key == target)
+        if self.study.distance(known, end.state) > REPORTED_MISS * self.study.same.tolerance:
             raise PartError(
                 f"robustness: flown again, {self.choice} at {self.node.key} does not end at "
                 f"{target} but at another "
-                "shape; explore without reductions for an edge that is flown as it was found."
+                "shape; explore without reductions for an edge that is flown as it was found.",
+                code="answer",
             )
         return end
 
     def _goal(self, ended: Ended, key: str) -> Goal:
         """The end of a motion as a goal with a key."""
-        state = ended.found.state
-        return Goal(
-            key,
-            _holds_of(release_links(self.study, state, ended.links)),
-            poses_of(state.r, state.q),
-        )
+        state, study = ended.found.state, self.study
+        held = _holds_of(release_links(study, state, ended.links))
+        return Goal(key, held, shape_of(study, state))
 
     def label(self, x: Floats) -> str:
         """The outcome for some parameters: the key of a node, or another word."""
@@ -226,19 +222,19 @@ class Flights:
         kind, reason, rests = classify(self.study, self.node, ended)
         if not rests:
             return Result(kind, reason)
-        _, held, pose = self._goal(ended, ELSEWHERE)
+        _, held, state = self._goal(ended, ELSEWHERE)
         near = [
-            (self.study.shapes.distance(goal.pose, pose), goal.key)
+            (self.study.distance(goal.state, state), goal.key)
             for goal in self.goals
             if goal.held == held
         ]
         distance, key = min(near, default=(math.inf, ELSEWHERE))
-        return Result(key) if distance <= self.within else Result(ELSEWHERE, self._stray(pose))
+        return Result(key) if distance <= self.within else Result(ELSEWHERE, self._stray(state))
 
-    def _stray(self, pose: Floats) -> str:
+    def _stray(self, state: State) -> str:
         """Why a rest has no shape of the graph."""
         distance, key = min(
-            ((self.study.shapes.distance(goal.pose, pose), goal.key) for goal in self.goals),
+            ((self.study.distance(goal.state, state), goal.key) for goal in self.goals),
             default=(math.inf, ""),
         )
         if distance <= self.within:
@@ -380,7 +376,8 @@ def _check_samples(edge: Edge, samples: Any, target: str | None) -> None:
     if target is None and edge.target is None:
         raise PartError(
             f"robustness: {edge!r} leads to no one node; say with target= which of them counts as "
-            "success."
+            "success.",
+            code="answer",
         )
 
 
@@ -419,7 +416,9 @@ def _place(graph: Graph, edge: Edge) -> int:
     for k, other in enumerate(graph.edges):
         if other.source == edge.source and other.selection == edge.selection:
             return k
-    raise PartError(f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.")
+    raise PartError(
+        f"robustness: {edge!r} is no edge of this graph; give one of graph.edges.", code="name"
+    )
 
 
 def _task(graph: Graph, edge: Edge, within: float, spread: Spread, seed: int) -> Task:
@@ -461,7 +460,8 @@ def _count_in_pool(pool: Executor, study: Scope, task: Task, samples: int) -> Co
         raise PartError(
             "robustness: a worker was killed or could not start; nothing of this edge is kept (a "
             "script asks for "
-            "workers under `if __name__ == '__main__':`)."
+            "workers under `if __name__ == '__main__':`).",
+            code="machine",
         ) from error
 
 
@@ -485,10 +485,8 @@ def fly_batch(sent: Sent, task: Task, samples: range) -> Counter[Result]:
 def _same(one: Task, two: Task) -> bool:
     """Whether two tasks concern the same edge under the same conditions, with the same keys of
     nodes, which may differ between graphs of one study."""
-    known = zip(one.goals, two.goals, strict=False)
-    same = len(one.goals) == len(two.goals) and all(
-        a[:2] == b[:2] and np.array_equal(a.pose, b.pose) for a, b in known
-    )  # fmt: skip
-    return same and (one.digest, one.node.id, one.choice, one.nudge, one.within, one.target) == (
-        two.digest, two.node.id, two.choice, two.nudge, two.within, two.target
-    )  # fmt: skip
+    mine, other = (
+        (task.digest, task.node.id, task.choice, task.nudge, task.within, task.target, task.goals)
+        for task in (one, two)
+    )
+    return mine == other

@@ -109,7 +109,8 @@ class Routes:
             value = price(graph.study, cost, edge, outcome)
             if not value >= 0.0:
                 raise PartError(
-                    f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up."
+                    f"plan: the cost of {edge!r} is {value}, but must be a number from 0 up.",
+                    code="yours",
                 )
             if value < math.inf:
                 self.leaving[source].append(self._step(cost, edge, target, outcome, value))
@@ -128,7 +129,8 @@ class Routes:
         start, end = outcome.start_energy, outcome.end_energy
         if start is None or end is None:
             raise PartError(
-                f"plan: {edge!r} tells nothing of energies; explore again for plans by energy."
+                f"plan: {edge!r} tells nothing of energies; explore again for plans by energy.",
+                code="answer",
             )
         held = self._numbers.setdefault(edge.arrival(outcome), len(self._numbers))
         return Step(edge, target, outcome, value, first, start, end, held)

@@ -67,7 +67,8 @@ def price(study: Scope | None, cost: Any, edge: Edge, outcome: Outcome) -> float
             return float(value)
         except (TypeError, ValueError):
             raise PartError(
-                f"plan: the cost of {edge!r} is {show(value)}, but must be a number from 0 up."
+                f"plan: the cost of {edge!r} is {show(value)}, but must be a number from 0 up.",
+                code="yours",
             ) from None
     prices: dict[str, Callable[[], float]] = {
         "energy": lambda: supply_in_motion(outcome), "time": lambda: time_of(study, outcome),

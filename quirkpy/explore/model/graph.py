@@ -11,6 +11,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
@@ -86,7 +87,9 @@ class Node:
     def _of_graph(self) -> Scope:
         if self.study is None:
             raise PartError(
-                f"{self!r} stands alone; a node of a graph knows the study that says what holds it."
+                f"{self!r} stands alone; a node of a graph knows the study that says what holds "
+                "it.",
+                code="together",
             )
         return self.study
 
@@ -97,8 +100,8 @@ class Node:
 
     @cached_property
     def id(self) -> str:
-        """A hash of the pose and of its links, to the bit."""
-        return node_id(self.state.r, self.state.q, self.links)
+        """A hash of the pose, of turns, of how bodies are bent and of the links, to the bit."""
+        return node_id(self.state, self.links)
 
     def __str__(self) -> str:
         return doors.listings.of_node(self).text()
@@ -111,12 +114,17 @@ class Node:
         return f"Node({self.key}{called}, {self.id[:SHORT]}, {self.verdict})"
 
 
-def node_id(r: Floats, q: Floats, links: tuple[Link, ...]) -> str:
-    """The hash of a pose and its links."""
-    text = json.dumps([sorted(links)]).encode()
-    return hashlib.sha256(
-        np.ascontiguousarray(r).tobytes() + np.ascontiguousarray(q).tobytes() + text
-    ).hexdigest()
+def node_id(state: State, links: tuple[Link, ...]) -> str:
+    """The hash of a pose, its whole turns, if there are any, how bodies are bent, and its links."""
+    turns = [turns_of(state)] if state.windings.any() else []
+    text = json.dumps([sorted(links), *turns]).encode()
+    arrays = (np.ascontiguousarray(some).tobytes() for some in (state.r, state.q, state.further))
+    return hashlib.sha256(b"".join(arrays) + text).hexdigest()
+
+
+def turns_of(state: State) -> dict[str, int]:
+    """The whole turns of the state of a node, by the name of the coordinate."""
+    return dict(zip(state.joints, state.windings.tolist(), strict=True))
 
 
 class Outcome(NamedTuple):
@@ -255,7 +263,7 @@ class Graph:
         """Give a node a name."""
         node = self[key]
         if any(other.name == name and other.key != node.key for other in self.nodes.values()):
-            raise PartError(f"name: another node is called {name!r} already.")
+            raise PartError(f"name: another node is called {name!r} already.", code="name")
         self.nodes[node.key] = dataclasses.replace(node, name=name)
 
     @property
@@ -275,8 +283,8 @@ class Graph:
 
 def node_record(node: Node) -> dict[str, Any]:
     """The record of a node for a journal: plain values, floats exactly."""
-    tail = node.state.further.tolist()
-    return ({"further": tail} if tail else {}) | {
+    more = {"further": node.state.further.tolist(), "turns": turns_of(node.state)}
+    return {name: some for name, some in more.items() if some} | {
         "r": node.state.r.tolist(), "q": node.state.q.tolist(),
         "links": [list(link) for link in node.links], "verdict": node.verdict,
         "reason": node.reason, "energy": node.energy, "frequencies": list(node.frequencies),
@@ -292,15 +300,25 @@ def node_of(record: Mapping[str, Any], number: int, bodies: tuple[str, ...]) -> 
         np.array(record["q"], dtype=float).reshape(n, 4),
     )
     links = tuple(Link(*link) for link in record["links"])
+    further, turns = np.array(record.get("further", ()), dtype=float), record.get("turns", {})
     return Node(
-        number, rest_at(bodies, r, q, np.array(record.get("further", ()), dtype=float)), links,
+        number, rest_at(bodies, r, q, further, turns), links,
         record["verdict"], told(record["reason"]),
         record["energy"],
         tuple(record["frequencies"]), record["potential"],
     )  # fmt: skip
 
 
-def rest_at(bodies: tuple[str, ...], r: Floats, q: Floats, further: Floats = NO_TAIL) -> State:
-    """A pose at rest, at t = 0; further: the tail of the state."""
-    still, turns = np.zeros((len(bodies), 3)), np.zeros(0, dtype=np.int64)
-    return State(0.0, bodies, r, q, still, still, (), turns, further=further)
+def rest_at(
+    bodies: tuple[str, ...], r: Floats, q: Floats, further: Floats = NO_TAIL,
+    turns: Mapping[str, int] = MappingProxyType({}),
+) -> State:  # fmt: skip
+    """A pose at rest, at t = 0; further: the tail of the state; turns: whole turns of angles, by
+    the name of the coordinate."""
+    still, windings = np.zeros((len(bodies), 3)), np.array([*turns.values()], dtype=np.int64)
+    return State(0.0, bodies, r, q, still, still, tuple(turns), windings, further=further)
+
+
+def shape_of(study: Scope, state: State) -> State:
+    """A state as that of a node: its pose at rest, with the whole turns that anything feels."""
+    return rest_at(state.bodies, state.r, state.q, state.further, study.turns.of(state))

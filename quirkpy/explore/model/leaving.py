@@ -37,7 +37,7 @@ class Leaving(NamedTuple):
 
 def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
     """The departure of a run that begins near an unstable equilibrium, displaced along a mode."""
-    t, sizes = run.t, distances(rest, run.course.states)
+    t, sizes = run.t, distances(rest, run.course.states, run.course.tails())
     begun, far = float(t[0]), min(DEPARTURE, DEPARTURE_SHARE * float(sizes.max()))
     bodies = tuple(dict.fromkeys(what.rsplit(" ", 1)[0] for what in mode.moving))
     if sizes[0] >= far:
@@ -45,16 +45,19 @@ def leaving_of(rest: Vicinity, mode: Mode, run: Trajectory) -> Leaving:
     k = int(np.argmax(sizes >= far))
 
     def beyond(time: float) -> float:
-        return float(distances(rest, _rows_of(run.at(time))[None])[0]) - far
+        there = run.at(time)
+        return float(distances(rest, _rows_of(there)[None], there.further[None])[0]) - far
 
     left = brentq(beyond, float(t[k - 1]), float(t[k]), xtol=XTOL, rtol=RTOL)
     return Leaving(begun, float(left) - begun, float(mode.eigenvalue.real), bodies)
 
 
-def distances(rest: Vicinity, states: Floats) -> Floats:
+def distances(rest: Vicinity, states: Floats, tails: Floats) -> Floats:
     """The distance from an equilibrium of the body that has moved most, relative to the rigid
-    motion of the whole, to first order [m], [rad]; states: (k, nb + 1, STATE_WIDTH) as in runs."""
-    xi = rest.coordinates(bodies_of(rest.entry.contract(states)))
+    motion of the whole, to first order [m], [rad]; states: (k, nb + 1, STATE_WIDTH) as in runs,
+    with their tails (k, tail)."""
+    bodies = bodies_of(rest.entry.contract(states))
+    xi = rest.coordinates(rest.points.rows(bodies, tails))
     moved = (xi @ rest.basis.reshape(rest.freedoms, -1)).reshape(len(xi), -1, 3)
     return np.asarray(np.sqrt((moved * moved).sum(axis=2).max(axis=1, initial=0.0)))
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import Generic, NamedTuple, TypeVar
 
 from quirkpy.explore.scope.safety import is_simultaneous
-from quirkpy.maths.types import Floats
+from quirkpy.mechanics.state import State
 
 T = TypeVar("T")
 S = TypeVar("S")
@@ -74,9 +74,9 @@ class Way(Generic[T]):
 
 
 class Parting(NamedTuple):
-    """An unstable equilibrium that was left: its pose, the cones that were clear until then, and
+    """An unstable equilibrium that was left: its state, the cones that were clear until then, and
     whether every motion for which these are clear has passed it."""
 
-    pose: Floats
+    state: State
     clear: frozenset[int]
     sure: bool

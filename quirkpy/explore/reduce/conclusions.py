@@ -31,6 +31,7 @@ from quirkpy.kernels.place.kinematics import sites_along
 from quirkpy.kernels.users.packing import sites_of
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
+from quirkpy.mechanics.system import System
 from quirkpy.motion.move import stand
 from quirkpy.parts.body import Site
 from quirkpy.parts.force import Force
@@ -78,13 +79,16 @@ def _gap(study: Scope, state: State, pair: int, roll: int) -> float:
     """The distance between the frames of a pair [m] or [rad]."""
     p = study.pairs[pair]
     one, two = study.sensors[p.one].site, mating_frame(study.sensors[p.two], study.rolls(p)[roll])
-    (here, mine), (there, other) = frame_of(one, state), frame_of(two, state)
+    (here, mine), (there, other) = (frame_of(site, state, study.system) for site in (one, two))
     return float(max(np.linalg.norm(here - there), abs(mine - other).max()))
 
 
-def frame_of(site: Site, state: State) -> tuple[Floats, Floats]:
-    """Point and axes (as columns) of a site in N."""
+def frame_of(site: Site, state: State, system: System) -> tuple[Floats, Floats]:
+    """Point and axes (as columns) in N of a site of a system in some state."""
     rows = {name: k for k, name in enumerate(state.bodies)}
+    if system.tables.bends:
+        there = state.on(system.selection).instant().at_sites(site)
+        return there.position[0], there.axes[0]
     y = state_rows(state.r, state.q, state.v, state.omega)
     at = sites_along(y[None], np.arange(1), sites_of([site], rows, len(rows)))[0, 0]
     return at[POSITION:VELOCITY], at[AXES:SPIN].reshape(3, 3)
@@ -295,7 +299,7 @@ def _twists(place: Place, study: Scope, pair: int, hinge: Hinge) -> Floats:
     """The Pfaffian constraint of a hinge: the matrix (6, 6) that maps a body's velocity (of the
     common centre) and angular velocity to what must agree for the two bodies of the hinge."""
     site, state = study.sensors[study.pairs[pair].one].site, place.node.state
-    (point, axes), (at, axis, _) = frame_of(site, state), hinge.placed(site)
+    (point, axes), (at, axis, _) = frame_of(site, state, study.system), hinge.placed(site)
     middle, u = state.r.mean(axis=0), axes @ axis
     x, y, z = point + axes @ at - middle
     out = np.zeros((6, 6))

@@ -230,7 +230,7 @@ class Holdings:
         joint = self.study.joint_parts(link.pair, link.roll, option)[0]
         most = option.placed(self.study.sensors[pair.one].site)[2]
         assert isinstance(joint, Revolute)
-        (at, one), (_, two) = (frame_of(site, state) for site in joint.sites)
+        (at, one), (_, two) = (frame_of(site, state, self.study.system) for site in joint.sites)
         if most is None:
             return None
         angle = math.atan2(float(two[:, 0] @ one[:, 1]), float(two[:, 0] @ one[:, 0]))

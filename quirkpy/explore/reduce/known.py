@@ -10,6 +10,7 @@ from quirkpy.explore.model.graph import Node, node_of
 from quirkpy.explore.reduce.holdings import Holdings
 from quirkpy.explore.scope.identity import REPORTED_MISS, Shapes, poses_of
 from quirkpy.explore.scope.scope import Scope
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.types import Floats
 
 #: Poses of which no number differs by more than this share of the tolerance are one shape as they
@@ -35,7 +36,9 @@ class Known:
     def place(self, record: dict[str, Any]) -> tuple[Node, bool]:
         """The node that a record describes, and whether it is a new one: the first that it matches,
         so that the same record describes the same node ever after."""
-        key = tuple(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
+        turns = tuple(record.get("turns", {}).items())
+        key = turns, *(tuple(map(tuple, record[name])) for name in ("r", "q", "links"))
+        key = (*key, tuple(record.get("further", ())))
         if key in self.told:
             return self.told[key], False
         node, new = self._find(record)
@@ -58,7 +61,9 @@ class Known:
             other = self.nodes[int(k)]
             surely = abs(self.poses[int(k)] - pose).max(initial=0.0) <= SURELY * tolerance
             gap = 0.0 if surely else self.shapes.match(self.poses[int(k)], pose)[0]
-            if gap <= tolerance and self.holdings.are_equivalent(other, node):
+            gap = max(gap, self.bent_apart(other, node))
+            alike = gap <= tolerance and self.study.turns.agree(other.state, node.state)
+            if alike and self.holdings.are_equivalent(other, node):
                 return other, False
             if tolerance < gap <= REPORTED_MISS * tolerance and len(
                 self.holdings.open(other)
@@ -67,6 +72,12 @@ class Known:
         self.near_misses += misses
         self._add(node, pose, mine)
         return node, True
+
+    def bent_apart(self, one: Node, two: Node) -> float:
+        """How far bodies are bent otherwise in two nodes [m]: amounts of modes are in body axes,
+        which turn with the whole."""
+        points = points_of(self.study.system.tables)
+        return points.displaced(one.state.further, two.state.further) if len(points.owners) else 0.0
 
     def _add(self, node: Node, pose: Floats, mine: Floats) -> None:
         """Add a new node with its pose (n, 7) and its fingerprint (1, m)."""

@@ -20,7 +20,7 @@ from quirkpy.explore.alike.cones import NONE, Cones
 from quirkpy.explore.alike.names import Names, in_order
 from quirkpy.explore.alike.symmetry import EQUAL, Carrier, Exchange, Symmetry
 from quirkpy.explore.model.assembly import firmest
-from quirkpy.explore.model.graph import Node, Outcome
+from quirkpy.explore.model.graph import Node, Outcome, node_of
 from quirkpy.explore.reduce.conclusions import Form, Place, Rules, loose_among, place_of
 from quirkpy.explore.run.records import Record
 from quirkpy.explore.run.runner import UNMET
@@ -350,10 +350,14 @@ class Reductions:
         carrier = mover.carrier
         r, q = carrier.pose(np.array(node["r"], dtype=float), np.array(node["q"], dtype=float))
         links = [self._link(mover, Link(*link)) for link in node["links"]]
-        return node | {
+        there = node | {
             "r": r.tolist(), "q": q.tolist(), "links": [list(link) for link in links],
             "reason": reason, "potential": carrier.exchange.potentials[node["potential"]],
         }  # fmt: skip
+        if "turns" not in node:
+            return there
+        old, new = (node_of(one, 0, self.study.system.bodies).state for one in (node, there))
+        return there | {"turns": self.study.turns.carried(old, new)}
 
     def _name_piece(self, record: Record, choice: Choice) -> Record:
         """A record that names the loose piece which a run of this choice itself would name, where

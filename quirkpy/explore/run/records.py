@@ -132,8 +132,8 @@ def stop_short(error: BaseException) -> None:
             said = " ".join(f"{type(cause).__name__}: {cause}".split()).rstrip(": .")
             raise Unfinished(
                 f"a run could not be finished ({said}), which says nothing about its choice; what "
-                "is finished is "
-                "kept, and the same call goes on from there."
+                "is finished is kept, and the same call goes on from there.",
+                code="machine",
             ) from error
         cause = cause.__cause__ or (None if cause.__suppress_context__ else cause.__context__)
 
@@ -205,13 +205,16 @@ NODE_CHECKS = {name: fits(hint) for name, hint in NODE.items()}
 
 def check_reached(node: Any) -> None:
     """Refuse a value that is not a valid record of a node."""
-    if node.keys() - {"further"} != NODE_CHECKS.keys():
+    if node.keys() - {"further", "turns"} != NODE_CHECKS.keys():
         raise TypeError("its fields are others")
     for name, check in NODE_CHECKS.items():
         if not check(node[name]):
             raise TypeError(f"its {name} is none")
     if not fits(list[float])(node.get("further", [])):
         raise TypeError("its tail is none")
+    turns = node.get("turns", {})
+    if not (isinstance(turns, dict) and all(type(turn) is int for turn in turns.values())):
+        raise TypeError("its whole turns are none")
     if len(node["r"]) != len(node["q"]) or not all(
         map(math.isfinite, (x for row in node["r"] for x in row))
     ):

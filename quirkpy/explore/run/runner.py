@@ -25,7 +25,7 @@ from quirkpy.explore.model.assembly import (
     parts_of,
     release_links,
 )
-from quirkpy.explore.model.graph import Kind, Node, Outcome, node_record, rest_at
+from quirkpy.explore.model.graph import Kind, Node, Outcome, node_record, shape_of
 from quirkpy.explore.model.leaving import Leaving, leaving_of
 from quirkpy.explore.model.ways import Entered, Parting, Way
 from quirkpy.explore.run.records import (
@@ -37,12 +37,11 @@ from quirkpy.explore.run.records import (
     rejection,
 )
 from quirkpy.explore.scope.choices import Choice, Link
-from quirkpy.explore.scope.identity import poses_of
 from quirkpy.explore.scope.peaks import peak
 from quirkpy.explore.scope.safety import Limit, NoCollision, Violation, judge
 from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.step.integrator import START_TOLERANCE
-from quirkpy.mechanics.state import State
+from quirkpy.mechanics.state import State, at_standstill
 from quirkpy.mechanics.system import System
 from quirkpy.motion.capture import Catch
 from quirkpy.motion.course import Stop
@@ -98,7 +97,8 @@ def start_record(study: Scope) -> dict[str, Any]:
     if found.verdict in ("never settles", "stopped"):
         raise PartError(
             f"Study: the start does not come to rest ({found.reason}); begin at rest, or add "
-            "damping."
+            "damping.",
+            code="pose",
         )
     return centre(study, record_of(study, found, links, None))
 
@@ -141,7 +141,7 @@ def record_of(
     frequencies = tuple(mode.frequency for mode in found.modes)
     node = Node(
         0,
-        rest_at(s.bodies, s.r, s.q, s.further),
+        shape_of(study, s),
         kept,
         found.verdict,
         found.reason,
@@ -324,18 +324,16 @@ def way_of(
         return end
     if study.nudge == 0.0 or lookout.over:
         return end
-    pose = poses_of(ended.found.state.r, ended.found.state.q)
+    there = ended.found.state
     like = tuple(
-        k
-        for k, s in enumerate(saddles)
-        if study.shapes.distance(pose, s.pose) <= study.shapes.tolerance
+        k for k, s in enumerate(saddles) if study.distance(there, s.state) <= study.shapes.tolerance
     )
     if any(
         k in above or (saddles[k].sure and saddles[k].clear >= lookout.clear.keys()) for k in like
     ):
         return end
     here, sure = len(saddles), not like and all(saddles[k].sure for k in above)
-    saddles.append(Parting(pose, frozenset(lookout.clear), sure))
+    saddles.append(Parting(there, frozenset(lookout.clear), sure))
     onward = attempt(
         lambda: list(leave(study, choice, ended, nudge, saddles, lookout, (*above, here))), lookout
     )
@@ -465,10 +463,7 @@ def follow(
 
 def rigid(system: Multibody) -> Equilibrium | None:
     """The certificate of a system that only has rigid motions of the whole; otherwise None."""
-    s = system.initial
-    around = Vicinity(
-        system.clusters, s.changed(v=np.zeros_like(s.v), omega=np.zeros_like(s.omega), held=())
-    )
+    around = Vicinity(system.clusters, at_standstill(system.initial).changed(held=()))
     return replace(certify(around), system=system) if stands(around) else None
 
 

@@ -15,7 +15,8 @@ from quirkpy.explore.model.chances import Spread
 from quirkpy.explore.model.graph import Node, Outcome
 from quirkpy.explore.run.runner import begin, directions, rule_of
 from quirkpy.explore.scope.choices import Choice
-from quirkpy.explore.scope.scope import Scope, freedoms_of
+from quirkpy.explore.scope.options import freedoms_of
+from quirkpy.explore.scope.scope import Scope
 from quirkpy.kernels.base.arrays import UPPER
 from quirkpy.kernels.base.states import quantities_of
 from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
@@ -77,7 +78,9 @@ class Variations:
     ) -> None:
         begun = begin(study, node, choice, study.universe(node))
         if isinstance(begun, Outcome):
-            raise PartError(f"robustness: {choice} cannot begin at {node.key}: {begun.reason}.")
+            raise PartError(
+                f"robustness: {choice} cannot begin at {node.key}: {begun.reason}.", code="pose"
+            )
         self.study, self.links, self.system = study, begun.links, begun.system
         self.start = _nudged_start(study, begun.system, nudge)
         self.around = Vicinity(self.system.clusters, replace(self.start, held=()))
@@ -129,7 +132,8 @@ class Variations:
             made[refused, :free] = scale[:free] * rng.standard_normal((len(refused), free))
         raise PartError(
             f"robustness: of {DRAWN_AGAIN} starts drawn none is free of the stops; give a smaller "
-            "start= spread."
+            "start= spread.",
+            code="pose",
         )
 
     # --- starts -----------------------------------------------------------------------------------
@@ -382,7 +386,8 @@ def _nudged_start(study: Scope, system: Multibody, nudge: tuple[float, int] | No
     state = nudge_along(Vicinity(system.clusters, first.state), directions(first)[k], size)
     if state is None:
         raise PartError(
-            "robustness: a stop is in the way of the sense in which the edge leaves its start."
+            "robustness: a stop is in the way of the sense in which the edge leaves its start.",
+            code="pose",
         )
     return state
 

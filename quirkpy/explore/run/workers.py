@@ -198,7 +198,8 @@ def check_workers(who: str, workers: Any) -> None:
         raise PartError(
             f"{who}: every worker reads the script anew, and must not start workers of its own; "
             "put the call under "
-            "`if __name__ == '__main__':`."
+            "`if __name__ == '__main__':`.",
+            code="machine",
         )
 
 

@@ -17,12 +17,13 @@ from quirkpy.kernels.base.states import (
     speeds_of,
     velocities_of,
 )
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths import quat
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.rotations import product, rotate
 from quirkpy.maths.types import Bools, Floats, Ints
 from quirkpy.mechanics.engine import Engine
-from quirkpy.mechanics.invariance import SHIFT, TURN, accelerations, displace
+from quirkpy.mechanics.invariance import SHIFT, TURN, displace
 from quirkpy.mechanics.rigid_motion import BACK, rotation
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import GROUND
@@ -104,14 +105,17 @@ class Shapes:
             for name in group:
                 if name not in kinds:
                     raise rule.refuse(
-                        f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                        f"{name!r} is no moving body of the system; there are: "
+                        f"{', '.join(bodies)}.",
+                        code="name",
                     )
                 kinds[name] = kinds[group[0]]
         symmetric = dict(rule.symmetry)
         for name in symmetric:
             if name not in kinds:
                 raise rule.refuse(
-                    f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}."
+                    f"{name!r} is no moving body of the system; there are: {', '.join(bodies)}.",
+                    code="name",
                 )
         order = get_args(Group)[1:]
         group = allowed if rule.group == "auto" else rule.group
@@ -303,18 +307,21 @@ def _group_of(system: Multibody) -> Group:
 
 def _group_in(engine: Engine, state: State) -> Group:
     engine.turn_to(state.near)
-    rows = displace(engine, state.t, state.instant(engine.selection).state)[0][1]
+    points, bodies = points_of(engine.selection.tables), slice(len(state.bodies))
+    given = points.rows(state.instant(engine.selection).state, state.further)
+    rows = displace(engine, state.t, given)[0][1]
     rng = np.random.default_rng(1)
-    speeds_of(rows)[:] = SPEEDS_TRIED * rng.normal(size=speeds_of(rows).shape)
+    speeds_of(rows)[bodies] = SPEEDS_TRIED * rng.normal(size=speeds_of(rows[bodies]).shape)
     shifted, other = rows.copy(), rows.copy()
-    positions_of(shifted)[:] += SHIFT
+    positions_of(shifted)[bodies] += SHIFT
     q = rotation(TURN)
-    positions_of(other)[:] = rotate(q, positions_of(rows))
-    attitudes_of(other)[:] = product(q, attitudes_of(rows))
-    velocities_of(other)[:] = rotate(q, velocities_of(rows))
-    here, moved, turned_here = accelerations(engine, state.t, np.stack([rows, shifted, other]))
+    positions_of(other)[bodies] = rotate(q, positions_of(rows[bodies]))
+    attitudes_of(other)[bodies] = product(q, attitudes_of(rows[bodies]))
+    velocities_of(other)[bodies] = rotate(q, velocities_of(rows[bodies]))
+    tried = np.stack([rows, shifted, other])
+    here, moved, turned_here = engine.accelerations_of(state.t, tried)
     expected = here.copy()
-    linear_of(expected)[:] = rotate(q, linear_of(here))
+    linear_of(expected)[bodies] = rotate(q, linear_of(here[bodies]))
     scale = INVARIANT * max(float(abs(here).max(initial=0.0)), FAINT)
     if abs(moved - here).max(initial=0.0) > scale:
         return "none"

@@ -24,6 +24,7 @@ from quirkpy.parts.checks import (
     vector,
 )
 from quirkpy.parts.forces import JointStop
+from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.joints import Fixed, Revolute
 from quirkpy.parts.magnets import Magnet
 from quirkpy.parts.part import Part, checked, fields_of
@@ -303,3 +304,14 @@ def mating_frame(sensor: Sensor, roll: float) -> Site:
         turn(axes, (0.0, 0.0, -1.0)),
         turn(axes, (c, s, 0.0)),
     )
+
+
+def freedoms_of(joint: Part) -> int:
+    """The number of freedoms that a joint leaves between its two bodies."""
+    if not isinstance(joint, BaseJoint):
+        return 6
+    if joint.freedoms is not None:
+        return len(joint.freedoms)
+    if isinstance(joint, Joint):
+        return 6 - sum(len(primitive.rows()) for primitive in joint.primitives())
+    return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6

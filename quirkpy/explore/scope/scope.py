@@ -15,21 +15,23 @@ import numpy as np
 from quirkpy import doors
 from quirkpy.explore.scope.choices import Choice, OnContact, Pair, SettleRule
 from quirkpy.explore.scope.choosing import Choosing, Chosen
-from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group
-from quirkpy.explore.scope.options import Option, mating_frame
+from quirkpy.explore.scope.identity import SameShape, Shapes, allowed_group, poses_of
+from quirkpy.explore.scope.options import Option, freedoms_of, mating_frame
 from quirkpy.explore.scope.safety import Safety
+from quirkpy.explore.scope.turns import WholeTurns
 from quirkpy.kernels.base.states import state_rows
 from quirkpy.kernels.place.kinematics import frames_of
 from quirkpy.kernels.solid import sight
 from quirkpy.kernels.step.integrator import SENSOR_RIM
-from quirkpy.kernels.users.packing import sites_of
+from quirkpy.kernels.users.modal import states_of
+from quirkpy.kernels.users.packing import sites_and_modes, sites_of
 from quirkpy.maths.cached import cached_property
+from quirkpy.maths.types import Floats
 from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.state import State
 from quirkpy.parts.body import Body
 from quirkpy.parts.checks import angle_up_to, how_many, optional, show, small, text, whole, word
 from quirkpy.parts.force import Force
-from quirkpy.parts.joint import BaseJoint, GeneralJoint, Joint
 from quirkpy.parts.part import Part, PartError, parts_within
 from quirkpy.parts.sensor import QUARTER_TURNS, Sensor
 from quirkpy.system.multibody import Multibody
@@ -94,14 +96,23 @@ class Scope:
                 check(getattr(self, field))
             except (TypeError, ValueError) as error:
                 raise PartError(f"Study: {field} {error}.") from None
-        refuse_bending(self.system.tables, "Study")
+        self._check_bending()
         for controller in self.system.tables.controllers:
             raise controller.refuse(
                 "a study follows what falls into place by itself, and settles; leave the "
-                "controller out, and fly its plans with it afterwards."
+                "controller out, and fly its plans with it afterwards.",
+                code="together",
             )
         self._check_sensors()
         self._check_options()
+
+    def _check_bending(self) -> None:
+        """Refuse what is known for rigid bodies alone where bodies bend."""
+        rules = [rule for rule in self.safety if rule.traits.sees == "whole"]
+        for rule in rules if self.system.tables.bends else ():
+            refuse_bending(self.system.tables, type(rule).__name__)
+        if self.system.tables.bends and (self.same.interchangeable or self.same.symmetry):
+            refuse_bending(self.system.tables, "SameShape with exchanges or turns of bodies")
 
     def _check_options(self) -> None:
         """Refuse options that are given twice or not at all, and studies without potentials."""
@@ -121,11 +132,14 @@ class Scope:
     def _check_sensors(self) -> None:
         here = {part.name for part in self.system.parts if isinstance(part, Body)}
         if len({sensor.name for sensor in self.sensors}) < len(self.sensors):
-            raise PartError("Study: two sensors have the same name; give each a name of its own.")
+            raise PartError(
+                "Study: two sensors have the same name; give each a name of its own.", code="name"
+            )
         for sensor in self.sensors:
             if sensor.site.body.name not in here:
                 raise sensor.refuse(
-                    f"its body {sensor.site.body.name!r} is not in the system of the study."
+                    f"its body {sensor.site.body.name!r} is not in the system of the study.",
+                    code="name",
                 )
         kinds = {sensor.kind for sensor in self.sensors}
         for pair in self.options:
@@ -209,9 +223,22 @@ class Scope:
             np.zeros((len(self.pairs), 2), dtype=np.int64),
         )
         known[list(met)] = True
-        y = state_rows(state.r, state.q, state.v, state.omega)
-        count = sight.in_range(frames_of(y), self._sensor_arrays, known, out)
+        if self.system.tables.bends:
+            frames, sensors = self._frames_of_sensors(state)
+        else:
+            y = state_rows(state.r, state.q, state.v, state.omega)
+            frames, sensors = frames_of(y), self._sensor_arrays
+        count = sight.in_range(frames, sensors, known, out)
         return [(pair, roll) for pair, roll in out[:count].tolist()]
+
+    def _frames_of_sensors(self, state: State) -> tuple[Floats, sight.Sensors]:
+        """Frames of bodies and of stations, with the sensors on these, where bodies bend."""
+        tables = self.system.tables
+        sites, modes = sites_and_modes([sensor.site for sensor in self.sensors], tables)
+        rows = state_rows(state.r, state.q, state.v, state.omega)
+        lines = states_of(tables).whole_rows(rows, state.further)
+        frames = frames_of(lines, modes, len(rows))
+        return frames, self._sensor_arrays._replace(sites=sites)
 
     # --- choices ----------------------------------------------------------------------------------
     def open_pairs(self, node: Any) -> list[tuple[int, int]]:
@@ -386,6 +413,19 @@ class Scope:
         ]
         return Shapes.of(self.same, self.system.bodies, allowed_group(systems))
 
+    @cached_property
+    def turns(self) -> WholeTurns:
+        """The whole turns of the system's own hinges, which belong to a shape."""
+        chosen = (force for forces in self.forces.values() for force in forces)
+        return WholeTurns(self.system, (*self.always, *chosen))
+
+    def distance(self, one: State, two: State) -> float:
+        """The distance of two states as shapes [m] or [rad], as `Shapes` has it; infinite where a
+        hinge has made other whole turns, and something feels that."""
+        if not self.turns.agree(one, two):
+            return math.inf
+        return self.shapes.distance(*(poses_of(state.r, state.q) for state in (one, two)))
+
     # --- identity of the study --------------------------------------------------------------------
     @cached_property
     def digest(self) -> str:
@@ -408,7 +448,9 @@ class Scope:
         """The study in a text; modules: those whose own parts it may use."""
         made = doors.json.from_json(document, modules)
         if not isinstance(made, cls):
-            raise PartError(f"Study.read: the text holds a {type(made).__name__}, not a study.")
+            raise PartError(
+                f"Study.read: the text holds a {type(made).__name__}, not a study.", code="content"
+            )
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
@@ -441,17 +483,6 @@ class Scope:
 
 def _restored(kind: type[Made], fields: dict[str, Any]) -> Made:
     return kind(fields.pop("system"), **fields)
-
-
-def freedoms_of(joint: Part) -> int:
-    """The number of freedoms that a joint leaves between its two bodies."""
-    if not isinstance(joint, BaseJoint):
-        return 6
-    if joint.freedoms is not None:
-        return len(joint.freedoms)
-    if isinstance(joint, Joint):
-        return 6 - sum(len(primitive.rows()) for primitive in joint.primitives())
-    return 6 - len(joint.units) if isinstance(joint, GeneralJoint) else 6
 
 
 def check_list(what: str, value: Any, kind: type[Any]) -> tuple[Any, ...]:

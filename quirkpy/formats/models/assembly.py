@@ -196,7 +196,8 @@ class Assembly:
         if small < -NO_MOMENT * max(large, link.mass * self.size**2):
             raise PartError(
                 f"link {link.name!r}: its principal moments are {small:.6g}, {middle:.6g} and "
-                f"{large:.6g} kg m2, but no solid has a negative one; correct its inertia."
+                f"{large:.6g} kg m2, but no solid has a negative one; correct its inertia.",
+                code="content",
             )
         least = SPECK * link.mass * self.size**2
         if small <= least and not link.feather:

@@ -55,7 +55,8 @@ class Imported:
         frame = self.assembly.frames.get(link)
         if frame is None:
             raise PartError(
-                f"site: no link is called {link!r}; there are: {', '.join(self.assembly.frames)}."
+                f"site: no link is called {link!r}; there are: {', '.join(self.assembly.frames)}.",
+                code="name",
             )
         return frame.site(link, np.zeros(3), np.eye(3))
 
@@ -76,7 +77,8 @@ class Imported:
                 if name not in known:
                     raise PartError(
                         f"state: no joint that moves is called {show(name)}; there are: "
-                        f"{', '.join(sorted(known))}."
+                        f"{', '.join(sorted(known))}.",
+                        code="name",
                     )
                 if known[name].simple:
                     given[name] = check_argument("state", name, value, number)

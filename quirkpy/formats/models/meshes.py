@@ -48,7 +48,9 @@ class Meshes:
         try:
             import trimesh
         except ImportError:
-            raise PartError("pip install 'quirkpy[mesh]' brings trimesh, which reads it") from None
+            raise PartError(
+                "pip install 'quirkpy[mesh]' brings trimesh, which reads it", code="install"
+            ) from None
         return read_triangles(trimesh, place)
 
     def solid(self, base: Path, name: str, scale: Floats, who: str) -> Mesh | None:
@@ -88,15 +90,15 @@ def read_msh(place: Path) -> tuple[Floats, Ints]:
     floats, triangles as integers."""
     data = place.read_bytes()[:MOST_BYTES]
     if len(data) < 16:
-        raise PartError("a file .msh ends before its counts")
+        raise PartError("a file .msh ends before its counts", code="content")
     points, normals, textures, faces = np.frombuffer(data, "<i4", 4).tolist()
     if min(points, normals, textures, faces) < 0 or len(data) != 16 + 4 * (
         3 * points + 3 * normals + 2 * textures + 3 * faces
     ):
-        raise PartError("a file .msh has another length than its counts say")
+        raise PartError("a file .msh has another length than its counts say", code="content")
     corners = np.frombuffer(data, "<i4", 3 * faces, len(data) - 12 * faces).reshape(-1, 3)
     if faces and not 0 <= corners.min() <= corners.max() < points:
-        raise PartError("a file .msh names vertices that it does not have")
+        raise PartError("a file .msh names vertices that it does not have", code="content")
     where = np.frombuffer(data, "<f4", 3 * points, 16).reshape(-1, 3)
     return where.astype(float), corners.astype(np.int64)
 

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 from xml.sax.saxutils import quoteattr
 
 import numpy as np
 
+from quirkpy.formats.models.branches import CarriedBody, branches_of
 from quirkpy.formats.models.links import RelativePose, no_pose
 from quirkpy.formats.models.urdf import LIMITLESS
 from quirkpy.maths.triples import array
@@ -35,16 +35,6 @@ BOUNDED = (Revolute, Prismatic)
 UPRIGHT = 1e-9
 
 
-class CarriedBody(NamedTuple):
-    """A body, its parent, and the joint between them; forwards: whether the joint names the parent
-    first."""
-
-    body: Body
-    carrier: Body
-    joint: BaseJoint | None
-    forwards: bool
-
-
 def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
     """Write the bodies and joints of a system that is a tree as a URDF; returns findings on what a
     URDF cannot represent.
@@ -54,7 +44,7 @@ def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
     stays; other forces and meshes are left out.  Joints that close loops are refused."""
     check_argument("write_urdf", "system", system, instance(Multibody))
     findings = Findings()
-    branches = list(_branches(system))
+    branches = _branches(system)
     frames = {GROUND.name: no_pose()} | {b.body.name: _frame(b) for b in branches}
     lines = ['<?xml version="1.0"?>', '<robot name="quirkpy">', '  <link name="ground"/>']
     for branch in branches:
@@ -67,41 +57,23 @@ def write_urdf(system: Multibody, path: FilePath) -> tuple[Finding, ...]:
 
 
 # --- the tree -------------------------------------------------------------------------------------
-def _branches(system: Multibody) -> Iterator[CarriedBody]:
-    """All bodies, parents first: along joints from fixed bodies, then from floating ones."""
+def _branches(system: Multibody) -> list[CarriedBody]:
+    """All bodies, parents first; joints that a URDF does not know are refused, and those that close
+    loops."""
     bodies = [part for part in system.parts if isinstance(part, Body)]
     joints = [p for p in system.parts if isinstance(p, BaseJoint) and not isinstance(p, Gear)]
     for joint in joints:
         if type(joint) not in TYPES:
-            raise joint.refuse("a URDF knows no such joint; leave it out by system.without(...).")
-    seen, used = {GROUND.name}, set[str]()
-    roots = [body for body in bodies if body.fixed] + [body for body in bodies if not body.fixed]
-    yield from _grown([GROUND], joints, seen, used)
-    for body in roots:
-        if body.name not in seen:
-            seen.add(body.name)
-            yield CarriedBody(body, GROUND, None, True)
-            yield from _grown([body], joints, seen, used)
-    for joint in joints:
-        if joint.name not in used:
             raise joint.refuse(
-                "it closes a loop, but a URDF is a tree; leave it out by system.without(...)."
+                "a URDF knows no such joint; leave it out by system.without(...).", code="together"
             )
-
-
-def _grown(
-    front: list[Body], joints: Sequence[BaseJoint], seen: set[str], used: set[str]
-) -> Iterator[CarriedBody]:
-    """The bodies connected to some bodies, nearest first."""
-    for carrier in front:  # front grows in this loop
-        for joint in joints:
-            first, second = joint.bodies
-            for body, other, forwards in ((second, first, True), (first, second, False)):
-                if other == carrier and body.name not in seen:
-                    seen.add(body.name)
-                    used.add(joint.name)
-                    front.append(body)
-                    yield CarriedBody(body, carrier, joint, forwards)
+    found, loops = branches_of(bodies, joints)
+    for joint in loops:
+        raise joint.refuse(
+            "it closes a loop, but a URDF is a tree; leave it out by system.without(...).",
+            code="together",
+        )
+    return found
 
 
 def _frame(branch: CarriedBody) -> RelativePose:

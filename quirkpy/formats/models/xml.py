@@ -104,7 +104,7 @@ class XmlElement:
 
     def refuse(self, sentence: str) -> PartError:
         """The error with the place of the element."""
-        return PartError(f"{self.file.name}, line {self.line}: {sentence}")
+        return PartError(f"{self.file.name}, line {self.line}: {sentence}", code="content")
 
 
 class _Builder:
@@ -141,7 +141,7 @@ class _Builder:
         self._refuse("has a document type (<!DOCTYPE>), which no model needs; take it out")
 
     def _refuse(self, why: str) -> NoReturn:
-        raise PartError(f"{self.who}: {str(self.place)!r} {why}.")
+        raise PartError(f"{self.who}: {str(self.place)!r} {why}.", code="content")
 
 
 def read_elements(path: object, who: str) -> XmlElement:
@@ -151,16 +151,23 @@ def read_elements(path: object, who: str) -> XmlElement:
         with open(place, "rb") as file:
             data = file.read(MOST_BYTES + 1)
     except OSError as error:
-        raise PartError(f"{who}: {str(place)!r} cannot be read: {error.strerror}.") from None
+        raise PartError(
+            f"{who}: {str(place)!r} cannot be read: {error.strerror}.", code="file"
+        ) from None
     if len(data) > MOST_BYTES:
-        raise PartError(f"{who}: {str(place)!r} has more than {MOST_BYTES} bytes; no model needs.")
+        raise PartError(
+            f"{who}: {str(place)!r} has more than {MOST_BYTES} bytes; no model needs.",
+            code="content",
+        )
     builder = _Builder(place, who)
     try:
         builder.parser.Parse(data, True)
     except (expat.ExpatError, LookupError, UnicodeError, ValueError) as error:
         if isinstance(error, PartError):
             raise
-        raise PartError(f"{who}: {str(place)!r} is no XML: {sentence_of(error)}.") from None
+        raise PartError(
+            f"{who}: {str(place)!r} is no XML: {sentence_of(error)}.", code="content"
+        ) from None
     assert builder.root is not None  # expat refuses a file without an element
     return builder.root
 
@@ -171,15 +178,16 @@ def place_below(root: Path, base: Path, name: str, endings: tuple[str, ...]) -> 
     of `root`, links followed, or has none of the endings. No message names it, so that equal
     findings on many files are combined."""
     if "\0" in name:
-        raise PartError("its name holds a zero character, which no path may")
+        raise PartError("its name holds a zero character, which no path may", code="file")
     place = Path(os.path.realpath(base / name.replace("\\", "/")))
     if not place.is_relative_to(os.path.realpath(root)):
         raise PartError(
             f"its file lies outside of {str(root)!r}, below which files are read (root= names "
-            "another)"
+            "another)",
+            code="content",
         )
     if place.suffix.lower() not in endings:
-        raise PartError(f"its file ends in none of {', '.join(endings)}")
+        raise PartError(f"its file ends in none of {', '.join(endings)}", code="file")
     if not place.is_file():
-        raise PartError("its file is not there")
+        raise PartError("its file is not there", code="content")
     return place

@@ -96,11 +96,11 @@ def mesh_solid(points: Floats, corners: Ints, shape: Mesh | None, way: str) -> G
     )
     areas = np.linalg.norm(normals, axis=1)
     if not areas.sum() > 0.0:
-        raise PartError("a mesh has no area, so it can have no mass")
+        raise PartError("a mesh has no area, so it can have no mass", code="content")
     middle = (areas @ middles) / areas.sum()
     parts = _tetrahedra(middles - middle, normals, way)
     if not parts.sum() > 0.0:
-        raise PartError("a mesh holds no volume, so it can have no mass")
+        raise PartError("a mesh holds no volume, so it can have no mass", code="content")
     centre = (parts @ (0.75 * middles + 0.25 * middle)) / parts.sum()
     tips = faces - centre
     parts = _tetrahedra(tips.mean(axis=1), normals, way)
@@ -139,5 +139,5 @@ def pose_between(ends: Floats) -> tuple[RelativePose, float]:
     along = ends[3:] - ends[:3]
     length = float(np.linalg.norm(along))
     if length == 0.0:
-        raise PartError("fromto names one point twice")
+        raise PartError("fromto names one point twice", code="content")
     return RelativePose(turn_z_to(along), 0.5 * (ends[:3] + ends[3:])), 0.5 * length

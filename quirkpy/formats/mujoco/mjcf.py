@@ -293,15 +293,19 @@ class _Model:
         if kind == "mesh":
             return self._mesh(element, link, weighs)
         if kind not in SIZES:
-            raise PartError(f"a geom of type {kind!r} is not known here; give it mass by inertial")
+            raise PartError(
+                f"a geom of type {kind!r} is not known here; give it mass by inertial",
+                code="content",
+            )
         if element.get("mesh") is not None:
             if weighs:
                 raise PartError(
-                    f"a {kind} is fitted to a mesh, which only MuJoCo does; give its size"
+                    f"a {kind} is fitted to a mesh, which only MuJoCo does; give its size",
+                    code="content",
                 )
             return None
         if size is None or len(size) < SIZES[kind] or not size[: SIZES[kind]].min() > 0.0:
-            raise PartError(f"a {kind} needs {SIZES[kind]} positive sizes")
+            raise PartError(f"a {kind} needs {SIZES[kind]} positive sizes", code="content")
         return primitive(kind, size[: SIZES[kind]])
 
     def _add_solid(
@@ -330,7 +334,7 @@ class _Model:
         name = element.text("mesh")
         asset = self.solids.get(name)
         if asset is None:
-            raise PartError(f"its mesh {name!r} is none of the assets")
+            raise PartError(f"its mesh {name!r} is none of the assets", code="content")
         found = self._vertices(asset, link)
         if found is None:
             if weighs:

@@ -95,7 +95,8 @@ MODES_WIDTH = 9
 # Columns of Modes.stations: whose row of Modes.what; where its numbers begin; where those of its
 # foreshortening along the three body axes begin (-1: none).
 STATION_MODES, STATION_NUMBERS, STATION_SHORTENING, STATION_WIDTH = 0, 1, 2, 5
-# Columns of Modes.products: where the matrix begins; what it multiplies (0: coordinates, 1:
+# Columns of Modes.products: where the matrix begins (first and last of the rows of each column that
+# are not zero, then the columns); what it multiplies (0: coordinates, 1:
 # speeds); which product that is (`kernels/place/bending.py` names them).
 MATRIX, FACTOR, PRODUCT_NUMBER, PRODUCT_WIDTH = range(4)
 

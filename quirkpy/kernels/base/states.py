@@ -28,6 +28,8 @@ R, Q, V, OMEGA, STATE_WIDTH = 0, 3, 7, 10, 13
 BODY_COLUMNS = {"position": R, "orientation": Q, "velocity": V, "angular_velocity": OMEGA}
 # Columns of a body's six numbers in accelerations and the like, for kernels alone.
 LINEAR_HALF, ANGULAR_HALF, VELOCITY_WIDTH = 0, 3, 6
+#: The axes along which a point moves.
+AXES = range(3)
 #: The tail of a state whose bodies have nothing beyond a rigid one's coordinates and speeds.
 NO_TAIL: Floats = np.zeros(0)
 NO_TAIL.setflags(write=False)
@@ -274,3 +276,104 @@ class StateLayout(NamedTuple):
     def coordinates_in(self, tails: Floats) -> Floats:
         """The further coordinates in tails (..., number of those)."""
         return tails[..., : int(self.speeds[0])]
+
+
+class ModePoints(NamedTuple):
+    """The modes of bodies that bend as points: rows of states behind those of the bodies, each with
+    the mass of its body, which move along one axis for each of three modes and neither turn nor are
+    carried along by what moves the whole.  So a mode of the amount q lies q / sqrt(mass) [m] away,
+    the root mean square over the mass of what it displaces, and small displacements of bodies and
+    modes are rows alike (..., nb + points, 6).
+
+    owners: the body of each point (points,); places: the number among the linear components of all
+    points for each mode (modes,); roots: the root of the mass of its body [kg^1/2] (modes,)."""
+
+    states: StateLayout
+    owners: Ints
+    places: Ints
+    roots: Floats
+
+    @classmethod
+    def of(cls, states: StateLayout, masses: Floats) -> ModePoints:
+        """The points of bodies with given masses [kg] (bodies,)."""
+        counts = np.diff(states.coordinates)
+        points = -(-counts // len(AXES))
+        first = len(AXES) * (np.cumsum(points) - points)
+        places = np.concatenate([[0], *(at + np.arange(n) for at, n in zip(first, counts))])[1:]
+        owners = np.repeat(np.arange(states.bodies), points)
+        return cls(states, owners, places, np.repeat(np.sqrt(masses), counts))
+
+    @property
+    def rows_count(self) -> int:
+        """How many rows bodies and points have."""
+        return self.states.bodies + len(self.owners)
+
+    def rows(self, bodies: Floats, tails: Floats) -> Floats:
+        """Rows of states with points (..., nb + points, STATE_WIDTH), from those of the bodies and
+        the tails (..., tail)."""
+        if not len(self.owners):
+            return bodies
+        added = ground_rows(*bodies.shape[:-2], len(self.owners))
+        positions_of(added)[:] = self._spread(self.states.coordinates_in(tails) / self.roots)
+        velocities_of(added)[:] = self._spread(self.states.speeds_in(tails) / self.roots)
+        return np.concatenate([bodies, added], axis=-2)
+
+    def bodies(self, rows: Floats) -> Floats:
+        """The rows of the bodies alone (..., nb, width)."""
+        return rows[..., : self.states.bodies, :]
+
+    def tails(self, rows: Floats) -> Floats:
+        """The tails of rows with points (..., tail)."""
+        added = rows[..., self.states.bodies :, :]
+        both = self._gathered(positions_of(added)), self._gathered(velocities_of(added))
+        return np.concatenate([x * self.roots for x in both], axis=-1)
+
+    def lines(self, rows: Floats) -> Floats:
+        """States as kernels take them (..., line_rows, STATE_WIDTH), with an empty ledger."""
+        if not len(self.owners):
+            return with_ledger(rows)
+        return self.states.whole_rows(self.bodies(rows), self.tails(rows))
+
+    def from_lines(self, lines: Floats) -> Floats:
+        """Rows with points of states as kernels have them (..., line_rows, STATE_WIDTH)."""
+        numbers = lines.reshape(*lines.shape[:-2], -1)
+        return self.rows(bodies_of(self.states.rows_in(numbers)), self.states.tail_in(numbers))
+
+    def vectors(self, flat_vectors: Floats, power: int) -> Floats:
+        """Flat vectors with a component for each speed (..., velocity_length), by rows (..., nb +
+        points, 6); those of modes times a power of the roots: -1 for displacements, 1 for what acts
+        along them, 0 for what is weighted with masses already."""
+        bodies = self.states.by_body(flat_vectors)
+        return self.with_modes(bodies, self.states.further_in(flat_vectors) * self.roots**power)
+
+    def with_modes(self, bodies: Floats, modes: Floats) -> Floats:
+        """Vectors of the bodies (..., nb, 6), with points whose components are given (..., modes),
+        by rows (..., nb + points, 6)."""
+        if not len(self.owners):
+            return bodies
+        added = zero_vectors(*bodies.shape[:-2], len(self.owners))
+        linear_of(added)[:] = self._spread(modes)
+        return np.concatenate([bodies, added], axis=-2)
+
+    def modes_in(self, vectors: Floats) -> Floats:
+        """The components of the modes in vectors by rows (..., modes)."""
+        return self._gathered(linear_of(vectors[..., self.states.bodies :, :]))
+
+    def flat(self, vectors: Floats, power: int) -> Floats:
+        """The inverse of `vectors`: flat vectors from those by rows (..., nb + points, 6)."""
+        return self.states.vector(self.bodies(vectors), self.modes_in(vectors) / self.roots**power)
+
+    def displaced(self, one: Floats, two: Floats) -> float:
+        """The largest displacement by a mode between two tails [m]."""
+        apart = self.states.coordinates_in(one - two) / self.roots
+        return float(abs(apart).max(initial=0.0))
+
+    def _spread(self, modes: Floats) -> Floats:
+        """A number for each mode (..., modes), as components of points (..., points, 3)."""
+        out = np.zeros((*modes.shape[:-1], len(AXES) * len(self.owners)))
+        out[..., self.places] = modes
+        return out.reshape(*modes.shape[:-1], len(self.owners), len(AXES))
+
+    def _gathered(self, linear: Floats) -> Floats:
+        """The number of each mode (..., modes), from components of points (..., points, 3)."""
+        return linear.reshape(*linear.shape[:-2], linear.shape[-2] * len(AXES))[..., self.places]

@@ -88,11 +88,12 @@ CONTRADICTORY = 1e-4
 #: the drive.
 SLIPPING = 1e-9
 # Columns of Rows.notes: time; what happened; to which watched function, or in which closing row
-# (-1: in none); what energy joints have taken [J].
+# (-1: in none); what energy joints have taken [J], or the rest length of what has yielded [m].
 NOTE_TIME, NOTE_WHAT, NOTE_WHICH, NOTE_LOST, NOTE_WIDTH = range(5)
 # What happened: a watched function crossed zero, a stop was released, a singular pose was passed,
-# joints took hold, or went on doing so; velocities jumped, as the row of jumps of that number says.
-CROSSED, RELEASED, POSE, HELD, HELD_ON, JUMP = range(6)
+# joints took hold, or went on doing so; a string began to yield, or is elastic again; velocities
+# jumped, as the row of jumps of that number says.
+CROSSED, RELEASED, POSE, HELD, HELD_ON, YIELDED, REGAINED, JUMP = range(8)
 
 
 #: Corrections of energy after a step, at most.

@@ -180,7 +180,7 @@ def begin(
             copy(run.lines, WITHIN, BEGIN)
         else:
             moved[:] = 0.0
-    begin_ropes(run, model, conditions, scratch, watch)
+    begin_ropes(run, model, conditions, scratch, watch, rows)
     slope(clock[T], BEGIN, 0, run, model, conditions, scratch)
     possible = scratch.report[CONTRADICTION] <= max(
         LEAST_DEMAND, CONTRADICTORY * scratch.report[TARGET]

@@ -41,3 +41,32 @@ def accelerate_each(
     nb + m, STATE_WIDTH)."""
     for k in range(states.shape[0]):
         evaluate(t, states[k], model, conditions, scratch, out[k])
+
+
+@kernel
+def respond_with_modes(
+    t: float,
+    states: Floats,
+    projecting: bool,
+    model: Model,
+    conditions: Conditions,
+    scratch: Scratch,
+    moved: Floats,
+    accelerations: Floats,
+    further: Floats,
+    energies: Floats,
+) -> None:
+    """Accelerations (k, nb, 6), rates of the further speeds (k, n) and potential energies (k,) of
+    states with their tails (k, line_rows, STATE_WIDTH), projected onto their joints in place or
+    left as they are."""
+    first = scratch.tail.shape[1] - further.shape[1]
+    for k in range(states.shape[0]):
+        conditions.control[TIME] = t
+        if projecting:
+            project(states[k], model, conditions, scratch, moved)
+        evaluate(t, states[k], model, conditions, scratch, accelerations[k])
+        energies[k] = 0.0
+        for i in range(scratch.potential.shape[0]):
+            energies[k] += scratch.potential[i]
+        for i in range(further.shape[1]):
+            further[k, i] = scratch.tail[1, first + i]

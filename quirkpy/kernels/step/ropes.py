@@ -2,13 +2,22 @@
 
 from __future__ import annotations
 
-from quirkpy.kernels.act.ropes import TAUT, phase_at
+from quirkpy.kernels.act.ropes import DRAWN, TAUT, keep_stretch, phase_at, way_of
 from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import Conditions
 from quirkpy.kernels.step.events import JUST_CROSSED
-from quirkpy.kernels.step.impacts import CROSSED, RELEASED, Rows, note, settle_end
-from quirkpy.kernels.step.steps import BEGIN, END, Run, T
-from quirkpy.kernels.step.watch import KIND, NOW, ONE, ROOT, ROPE, Watch
+from quirkpy.kernels.step.impacts import (
+    CROSSED,
+    NOTE_LOST,
+    REGAINED,
+    RELEASED,
+    YIELDED,
+    Rows,
+    note,
+    settle_end,
+)
+from quirkpy.kernels.step.steps import BEGIN, END, NOTED, Run, T
+from quirkpy.kernels.step.watch import KEPT, KIND, NOW, ONE, ROOT, ROPE, Watch
 from quirkpy.kernels.tree.evaluation import elements_at, stand
 from quirkpy.kernels.tree.model import Model, Scratch
 
@@ -24,16 +33,44 @@ def phase_of_rope(
     )  # fmt: skip
 
 
+@inner
+def draws_back(e: int, phase: int, model: Model, conditions: Conditions, scratch: Scratch) -> bool:
+    """Whether what is loaded to its limit is not loaded further."""
+    _, rate = way_of(e, elements_at(model, conditions), model.sites, scratch.frames)
+    return rate <= 0.0 if phase == DRAWN else rate >= 0.0
+
+
+@inner
+def regain(
+    t: float, k: int, phase: int, run: Run, model: Model, conditions: Conditions, scratch: Scratch,
+    watch: Watch, rows: Rows,
+) -> None:  # fmt: skip
+    """Let what has yielded be elastic from its present length on, and note its rest length; in a
+    flight of what was recorded rest lengths are known."""
+    e, rest = watch.what[k, ONE], 0.0
+    if watch.numbers[k, KEPT] > 0.0:
+        rest = keep_stretch(
+            t, phase, e, elements_at(model, conditions), model.schedules, model.sites,
+            scratch.frames,
+        )  # fmt: skip
+    note(t, REGAINED, k, run, rows)
+    rows.notes[run.counts[NOTED] - 1, NOTE_LOST] = rest
+
+
 @shared
 def begin_ropes(
-    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch
+    run: Run, model: Model, conditions: Conditions, scratch: Scratch, watch: Watch, rows: Rows
 ) -> None:
     """Let every rope do what its length says at the state in BEGIN."""
     stand(run.states[BEGIN], model, scratch)
     for k in range(watch.values.shape[0]):
         if watch.what[k, KIND] == ROPE:
-            phase = phase_of_rope(run.clock[T], k, model, conditions, scratch, watch)
-            conditions.phases[watch.what[k, ONE]] = phase
+            e, t = watch.what[k, ONE], run.clock[T]
+            phase = phase_of_rope(t, k, model, conditions, scratch, watch)
+            if phase >= DRAWN and draws_back(e, phase, model, conditions, scratch):
+                regain(t, k, phase, run, model, conditions, scratch, watch, rows)
+                phase = TAUT
+            conditions.phases[e] = phase
 
 
 @inner
@@ -42,12 +79,17 @@ def turn_rope(
     watch: Watch, rows: Rows,
 ) -> None:  # fmt: skip
     """Let the rope of watched function k do what its length says, and note where it begins to pull
-    or ends."""
+    or ends, to yield or ends."""
     e = watch.what[k, ONE]
     before, after = conditions.phases[e], phase_of_rope(t, k, model, conditions, scratch, watch)
-    conditions.phases[e] = after
-    if (before == TAUT) != (after == TAUT):
+    if after >= DRAWN and draws_back(e, after, model, conditions, scratch):
+        regain(t, k, after, run, model, conditions, scratch, watch, rows)
+        after = TAUT
+    elif (before >= DRAWN) != (after >= DRAWN):
+        note(t, YIELDED if after >= DRAWN else REGAINED, k, run, rows)
+    elif (before == TAUT) != (after == TAUT):
         note(t, CROSSED if after == TAUT else RELEASED, k, run, rows)
+    conditions.phases[e] = after
 
 
 @shared

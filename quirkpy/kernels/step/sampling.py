@@ -28,7 +28,14 @@ from quirkpy.kernels.base.states import OMEGA, STATE_WIDTH
 from quirkpy.kernels.base.vectors import Four, add, dot, get3, get4, scale, sub
 from quirkpy.kernels.place.kinematics import fill_frames
 from quirkpy.kernels.place.members import spread
-from quirkpy.kernels.step.impacts import Rows
+from quirkpy.kernels.step.impacts import (
+    NOTE_LOST,
+    NOTE_TIME,
+    NOTE_WHAT,
+    NOTE_WHICH,
+    REGAINED,
+    Rows,
+)
 from quirkpy.kernels.step.integrator import (
     ARRIVED,
     DIVERGED,
@@ -43,8 +50,17 @@ from quirkpy.kernels.step.integrator import (
     set_out,
 )
 from quirkpy.kernels.step.methods import Table
-from quirkpy.kernels.step.steps import ASKED_UNTIL, BEGIN, BENDS, HEADED, SAMPLES, Run, T
-from quirkpy.kernels.step.watch import Watch
+from quirkpy.kernels.step.steps import (
+    ASKED_UNTIL,
+    BEGIN,
+    BENDS,
+    HEADED,
+    NOTED,
+    SAMPLES,
+    Run,
+    T,
+)
+from quirkpy.kernels.step.watch import KEPT, Watch
 from quirkpy.kernels.tree.evaluation import joints_at, stand
 from quirkpy.kernels.tree.model import Model, Scratch
 from quirkpy.maths.types import Floats, Ints
@@ -345,6 +361,46 @@ def turn(run: Run, model: Model, conditions: Conditions, scratch: Scratch, board
             loops[c, ACTED] += 1
 
 
+@inner
+def remember_length(f: int, rest: float, board: Board) -> None:
+    """Let the controller of field f remember what stands there, at its next sample."""
+    for c in range(board.loops.shape[0]):
+        first = board.loops[c, FIRST_FIELD]
+        if first <= f < board.loops[c, LAST_FIELD]:
+            board.memory[1, board.loops[c, FIRST_MEMORY] + f - first] = rest
+
+
+@inner
+def take_lengths(told: int, run: Run, watch: Watch, rows: Rows, board: Board) -> int:
+    """Write down the rest lengths of what has yielded, of all notes from a number on; returns how
+    many notes there are."""
+    for n in range(told, run.counts[NOTED]):
+        if rows.notes[n, NOTE_WHAT] == REGAINED:
+            f = int(watch.numbers[int(rows.notes[n, NOTE_WHICH]), KEPT]) - 1
+            if f >= 0:
+                rest = rows.notes[n, NOTE_LOST]
+                if board.fields[f, KNOTTED] == board.knots.shape[1]:
+                    forget_first(f, board)
+                add_knot(f, rows.notes[n, NOTE_TIME], (rest, 0.0, 0.0), 0.0, board)
+                remember_length(f, rest, board)
+    return run.counts[NOTED]
+
+
+@kernel
+def keep_lengths(told: int, run: Run, watch: Watch, rows: Rows, board: Board) -> int:
+    """`take_lengths` for steps that are not those of `advance_sampled`."""
+    return take_lengths(told, run, watch, rows, board)
+
+
+@inner
+def forget_first(f: int, board: Board) -> None:
+    """Make room for a knot of a field: a run of many, whose knots nobody keeps."""
+    for n in range(1, board.fields[f, KNOTTED]):
+        for k in range(4):
+            board.knots[f, n - 1, k] = board.knots[f, n, k]
+    board.fields[f, KNOTTED] -= 1
+
+
 # --- the run --------------------------------------------------------------------------------------
 @inner
 def is_lost(run: Run, board: Board) -> bool:
@@ -388,6 +444,7 @@ def begin_sampled(
         if conditions.hook[FAILED] != 0:
             return PYTHON_FAILED
     why = set_out(run, model, conditions, scratch, table, watch, rows)
+    take_lengths(0, run, watch, rows, board)
     if why != GOING or due != DUE_AS_WITHIN:
         return why
     asked = run.clock[ASKED_UNTIL]
@@ -412,8 +469,10 @@ def advance_sampled(
     why = GOING
     if fresh:
         why = begin_sampled(run, model, conditions, scratch, table, watch, rows, board)
+    told = take_lengths(0, run, watch, rows, board)
     while why == GOING:
         why = march(room, run, model, conditions, scratch, table, watch, rows)
+        told = take_lengths(told, run, watch, rows, board)
         if why != ARRIVED:
             return why
         why = pass_sample(run, model, conditions, scratch, watch, rows, board)

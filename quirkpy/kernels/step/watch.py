@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from quirkpy.kernels.act.measures import Measures, measure
 from quirkpy.kernels.act.ropes import phase_lasts
-from quirkpy.kernels.base.arrays import MASS, MOMENTS
-from quirkpy.kernels.base.compiled import inner
+from quirkpy.kernels.base.arrays import FIRST_SPEED, MASS, MODE_COUNT, MOMENTS
+from quirkpy.kernels.base.compiled import inner, shared
 from quirkpy.kernels.base.conditions import ASKED, HOLDS, TIME, Conditions
 from quirkpy.kernels.base.hook import EVENTS, ask
 from quirkpy.kernels.base.matrices import sym6, sym_times
@@ -16,6 +16,7 @@ from quirkpy.kernels.base.states import ANGULAR_HALF, LINEAR_HALF, OMEGA, V
 from quirkpy.kernels.base.vectors import dot, get3, norm, sub
 from quirkpy.kernels.place.rows import GAMMA
 from quirkpy.kernels.place.sites import site_axis, site_motion
+from quirkpy.kernels.step.ledger import motion_of_modes
 from quirkpy.kernels.tree.evaluation import (
     elements_at,
     evaluate,
@@ -32,11 +33,15 @@ from quirkpy.maths.types import Floats, Ints
 #: MEETING: sites one and two, a = reach [m], b = alignment [rad], c = roll [rad] or 0.  PYTHON: the
 #: event is asked.  STOP: one = number of the stop; the clearance where it does not hold, else how
 #: hard it is pressed on, as an acceleration.  MEASURE: one = number of the measure, a = what it is
-#: compared with.  ROPE: one = number of the element; how long it goes on doing what it does.
+#: compared with.  ROPE: one = number of the element, a = KEPT; how long it goes on doing what it
+#: does.
 REST, ENERGY, MEETING, PYTHON, STOP, MEASURE, ROPE = range(7)
 #: What happens to parts of the system, which is told when it is clear what that does.
 OWN_FUNCTIONS = STOP, ROPE
 
+# Column of Watch.numbers: one more than the field of a board with the rest length of a rope that
+# may yield, or 0.
+KEPT = 0
 # Columns of Watch.what.
 KIND, ONE, TWO, DIRECTION, TERMINAL, WHAT_WIDTH = range(6)
 # Columns of Watch.values: of the function, at the beginning of a step, at its end, at any state
@@ -67,6 +72,18 @@ def metric(u: Floats, first: int, w: Floats, second: int, bodies: Floats) -> flo
         a, b = get3(u, i, first), get3(w, i, second)
         out += bodies[i, MASS] * dot(a, a) + dot(b, sym_times(sym6(bodies, i, MOMENTS), b))
     return out
+
+
+@shared
+def squares_of_modes(model: Model, scratch: Scratch) -> tuple[float, float]:
+    """Sums over all modes of the squares of their rates, and of the rates of these."""
+    what, tail, speeds, rates = model.modes.what, scratch.tail, 0.0, 0.0
+    for b in range(what.shape[0]):
+        for k in range(what[b, MODE_COUNT]):
+            i = what[b, FIRST_SPEED] + k
+            speeds += tail[0, i] * tail[0, i]
+            rates += tail[1, i] * tail[1, i]
+    return speeds, rates
 
 
 @inner
@@ -142,15 +159,20 @@ def watch_functions(
 ) -> None:
     """The watched functions at a state just evaluated, into column TRIAL."""
     bodies, energy, asking = model.bodies, 0.0, False
+    speed_within, rate_within = 0.0, 0.0
     for k in range(scratch.potential.shape[0]):
         energy += scratch.potential[k]
+    if model.modes.what.shape[0] > 0:
+        speed_within, rate_within = squares_of_modes(model, scratch)
+        energy += motion_of_modes(model, scratch)
     for k in range(watch.values.shape[0]):
         kind, a, b = watch.what[k, KIND], watch.numbers[k, 0], watch.numbers[k, 1]
         if kind == REST:
             mass = total_mass(bodies)
-            speed = math.sqrt(metric(y, V, y, OMEGA, bodies) / mass) / a
+            speeds = metric(y, V, y, OMEGA, bodies) + speed_within
             rates = metric(acceleration, LINEAR_HALF, acceleration, ANGULAR_HALF, bodies)
-            push = math.sqrt(rates / mass) / b
+            speed = math.sqrt(speeds / mass) / a
+            push = math.sqrt((rates + rate_within) / mass) / b
             watch.values[k, TRIAL] = max(speed, push) - 1.0
         elif kind == ENERGY:
             watch.values[k, TRIAL] = 0.5 * metric(y, V, y, OMEGA, bodies) + energy - a

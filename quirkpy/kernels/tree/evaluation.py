@@ -33,6 +33,7 @@ from quirkpy.kernels.base.vectors import dot, get3, scale, sub
 from quirkpy.kernels.place.bending import place_stations
 from quirkpy.kernels.place.kinematics import inertia_in_n, place_bodies
 from quirkpy.kernels.place.rows import GAMMA, JACOBIAN, LEFT, PHI, RATE, SECOND, constraint_rows
+from quirkpy.kernels.tree.attraction import attract_modes
 from quirkpy.kernels.tree.elimination import ACCELERATION, CENTRE
 from quirkpy.kernels.tree.gaps import aim
 from quirkpy.kernels.tree.members import bend, power_in_modes, tell_modes
@@ -50,7 +51,7 @@ from quirkpy.kernels.tree.recursion import (
 from quirkpy.kernels.tree.stops import clearance, stop_row
 from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_BODY4, LOOP_ROW
 from quirkpy.maths.types import Floats, Ints
-from quirkpy.tables.tables import UNIFORM
+from quirkpy.tables.tables import PLANET, UNIFORM
 
 
 @woven
@@ -83,9 +84,9 @@ def stand_bent(y: Floats, model: Model, scratch: Scratch) -> None:
 
 
 @shared
-def load_bending(model: Model, scratch: Scratch) -> None:
-    """Loads on modes, with their energy and power: of stiffness, damping and uniform
-    accelerations."""
+def load_bending(t: float, model: Model, scratch: Scratch) -> None:
+    """Loads on modes, with their energy and power: of stiffness, damping, uniform accelerations and
+    planets."""
     modes, elements = model.modes, model.elements
     scratch.power[OUT] += load_modes(modes, scratch.general, scratch.tail, scratch.potential)
     for k in range(model.acting.shape[0]):
@@ -95,6 +96,8 @@ def load_bending(model: Model, scratch: Scratch) -> None:
                 get3(elements.numbers, e, 0), modes, scratch.frames, scratch.wrench,
                 scratch.general, scratch.tail,
             )  # fmt: skip
+        elif elements.what[e, KIND] == PLANET:
+            scratch.potential[k] += attract_modes(t, e, model, scratch)
 
 
 @woven
@@ -110,7 +113,7 @@ def evaluate_here(
         scratch.potential, scratch.power,
     )  # fmt: skip
     if model.modes.what.shape[0] > 0:
-        load_bending(model, scratch)
+        load_bending(t, model, scratch)
     if conditions.hook[PARTS] != 0:
         ask(conditions.hook, LOADS)
     if conditions.hook[LAWS] != 0:

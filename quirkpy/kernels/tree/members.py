@@ -274,18 +274,20 @@ def take_member(i: int, tree: Tree, scratch: Scratch) -> None:
 
 @inner
 def factorize_modes(body: int, n: int, general: Floats) -> None:
-    """D = L L'; V becomes W = L^-1 V, and y L^-1 y."""
+    """D = L L'; V becomes W = L^-1 V, and y L^-1 y.  Zeros at the beginning of a row stay."""
     half, push, square = column_of(n, HALF), column_of(n, PUSH), column_of(n, FACTORS)
     for k in range(n):
-        at = square + n * k
-        for c in range(k + 1):
+        at, low = square + n * k, 0
+        while low < k and general[body, at + low] == 0.0:
+            low += 1
+        for c in range(low, k + 1):
             to = square + n * c
             x = general[body, at + c]
-            for e in range(c):
+            for e in range(low, c):
                 x -= general[body, at + e] * general[body, to + e]
             general[body, at + c] = math.sqrt(x) if c == k else x / general[body, to + c]
         back = 1.0 / general[body, at + k]
-        for e in range(k):
+        for e in range(low, k):
             x = general[body, at + e]
             general[body, push + k] -= x * general[body, push + e]
             for c in range(6):

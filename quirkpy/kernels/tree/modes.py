@@ -81,17 +81,20 @@ def column_of(n: int, part: int) -> int:
 
 @inner
 def multiply(b: int, modes: Modes, tail: Floats, general: Floats) -> None:
-    """The products of body b of the modes with its amounts and rates."""
+    """The products of body b of the modes with its amounts and rates, column by column, each from
+    its first to its last entry that is not zero."""
     i, n = modes.what[b, BENT], modes.what[b, MODE_COUNT]
     q, u = modes.what[b, FIRST_COORDINATE], modes.what[b, FIRST_SPEED]
     for k in range(modes.what[b, FIRST_PRODUCT], modes.what[b, LAST_PRODUCT]):
         at, first = modes.products[k, MATRIX], q if modes.products[k, FACTOR] == 0 else u
         to = column_of(n, PRODUCT + modes.products[k, PRODUCT_NUMBER])
         for r in range(n):
-            total = 0.0
-            for c in range(n):
-                total += modes.numbers[at + n * r + c] * tail[0, first + c]
-            general[i, to + r] = total
+            general[i, to + r] = 0.0
+        for c in range(n):
+            low, high = int(modes.numbers[at + 2 * c]), int(modes.numbers[at + 2 * c + 1])
+            x, column = tail[0, first + c], at + n * (2 + c)
+            for r in range(low, high):
+                general[i, to + r] += modes.numbers[column + r] * x
 
 
 @inner

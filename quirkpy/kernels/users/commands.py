@@ -83,7 +83,9 @@ def _compile(controller: Controller, form: Form) -> int:
                 return 1
 
     except (NumbaError, UnsupportedBytecodeError) as error:
-        raise controller.refuse(f"numba cannot compile its command: {reason(error)}.") from error
+        raise controller.refuse(
+            f"numba cannot compile its command: {reason(error)}.", code="yours"
+        ) from error
     KEPT.append(called)
     return int(called.address)
 
@@ -122,7 +124,8 @@ def _user(controller: Controller, form: Form) -> tuple[Any, str]:
         return made, "array"
     raise controller.refuse(
         f"command must return the {count} numbers of {', '.join(map(repr, controller.drives))}, "
-        f"one after the other, as a tuple or an array, but returns {returned}."
+        f"one after the other, as a tuple or an array, but returns {returned}.",
+        code="yours",
     )
 
 

@@ -83,7 +83,9 @@ def _compile(part: Part, formulas: Formulas) -> int:
                 return math.nan
 
     except (NumbaError, UnsupportedBytecodeError) as error:
-        raise part.refuse(f"numba cannot compile its formulas: {reason(error)}.") from error
+        raise part.refuse(
+            f"numba cannot compile its formulas: {reason(error)}.", code="yours"
+        ) from error
     KEPT.append(called)
     return int(called.address)
 
@@ -97,7 +99,8 @@ def _user(part: Part, function: Callable[..., Any], kinds: Mapping[str, int]) ->
     )
     if not isinstance(returned_by(made), (types.Float, types.Integer)):
         raise part.refuse(
-            f"{function.__name__} must return one number, but returns {returned_by(made)}."
+            f"{function.__name__} must return one number, but returns {returned_by(made)}.",
+            code="yours",
         )
     return made
 
@@ -158,7 +161,8 @@ def check_functions(selection: Selection, t: float) -> None:
                 told = str(error).rstrip(".")
                 raise part.refuse(
                     f"its {type(formula).__name__} gives no number at t = {at:.9g} s ({told}); "
-                    "write it so that it does wherever the run comes by."
+                    "write it so that it does wherever the run comes by.",
+                    code="yours",
                 ) from error
 
 

@@ -121,7 +121,9 @@ def _compile(force: CompiledForce, form: Form) -> int:
                 return math.nan
 
     except (NumbaError, UnsupportedBytecodeError) as error:
-        raise force.refuse(f"numba cannot compile its law: {reason(error)}.") from error
+        raise force.refuse(
+            f"numba cannot compile its law: {reason(error)}.", code="yours"
+        ) from error
     KEPT.append(called)
     return int(called.address)
 
@@ -134,7 +136,8 @@ def _law(force: CompiledForce, form: Form) -> Any:
         raise force.refuse(
             f"law must return {_places(form)} qp.Wrench, one for each body and site that it asks "
             "for, each of three "
-            "numbers or twice three, without a point."
+            "numbers or twice three, without a point.",
+            code="yours",
         )
     return law
 
@@ -145,7 +148,9 @@ def _energy(force: CompiledForce, form: Form) -> Any:
         return None
     energy = _user(form[1], form)
     if not isinstance(returned_by(energy), (types.Float, types.Integer)):
-        raise force.refuse(f"energy must return one number [J], but returns {returned_by(energy)}.")
+        raise force.refuse(
+            f"energy must return one number [J], but returns {returned_by(energy)}.", code="yours"
+        )
     return energy
 
 

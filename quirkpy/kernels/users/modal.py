@@ -15,7 +15,7 @@ from quirkpy.kernels.base.arrays import (
     UPPER,
     Modes,
 )
-from quirkpy.kernels.base.states import StateLayout
+from quirkpy.kernels.base.states import ModePoints, StateLayout
 from quirkpy.kernels.tree.modes import (
     DAMPED,
     SHORTENED,
@@ -51,6 +51,22 @@ def rigid_states(bodies: int) -> StateLayout:
     """The layout of the states of a number of rigid bodies; shared, so it must not be written
     to."""
     return StateLayout.rigid(bodies)
+
+
+def points_of(t: Tables) -> ModePoints:
+    """The modes of these bodies as points."""
+    return t.once(bent_points) if t.bends else rigid_points(len(t.bodies))
+
+
+def bent_points(t: Tables) -> ModePoints:
+    """The modes of bodies of which some bend, as points."""
+    return ModePoints.of(states_of(t), t.body_mass)
+
+
+@functools.cache
+def rigid_points(bodies: int) -> ModePoints:
+    """The points of a number of rigid bodies: none."""
+    return ModePoints.of(rigid_states(bodies), np.ones(bodies))
 
 
 def modal_models(t: Tables) -> tuple[ModalModel | None, ...]:
@@ -92,7 +108,7 @@ class _Packing:
         at = self._put(model.linear, model.angular, model.inertia_change.reshape(-1, 9)[:, UPPER])
         for matrix, factor, number in _products(model):
             if matrix.any():
-                self.products.append([self._put(matrix), factor, number])
+                self.products.append([self._put(_spans(matrix), matrix.T), factor, number])
         for point in points:
             self.stations.append([len(self.what), *self._station(point)])
         self.what.append([
@@ -120,6 +136,13 @@ class _Packing:
             np.array(self.products, np.int64).reshape(-1, PRODUCT_WIDTH),
             np.concatenate(self.numbers),
         )
+
+
+def _spans(matrix: Floats) -> Floats:
+    """Of each column, the first row that is not zero, and the one behind the last (n, 2)."""
+    full = matrix != 0.0
+    first, last = full.argmax(axis=0), len(full) - full[::-1].argmax(axis=0)
+    return np.stack([first, np.where(full.any(axis=0), last, first)], axis=1).astype(float)
 
 
 def _products(model: ModalModel) -> list[tuple[Floats, int, int]]:

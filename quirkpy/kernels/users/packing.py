@@ -141,7 +141,8 @@ def _row_of(site: Site, t: Tables) -> int:
     if not len(found):
         raise site.refuse(
             f"its body {site.body.name!r} bends, and no joint, force or sensor of the system is at "
-            "this site; name one of theirs, or read run.at(t)."
+            "this site; name one of theirs, or read run.at(t).",
+            code="together",
         )
     return int(found[0])
 

@@ -156,7 +156,7 @@ class Users:
         try:
             return numbers(value, shape)
         except (TypeError, ValueError) as error:
-            raise joint.refuse(f"{method}(at) at t = {self.t} {error}.") from error
+            raise joint.refuse(f"{method}(at) at t = {self.t} {error}.", code="yours") from error
 
     def motion_of(self, joint: BaseJoint) -> tuple[float, float, float]:
         """Value, rate and acceleration of a prescribed motion."""
@@ -188,7 +188,9 @@ class Users:
         """The wrench of a user's force on every body (nb + 1, 6)."""
         made = _ask(force, "wrenches" if isinstance(force, JointLaw) else "load", self.view)
         if not isinstance(made, Mapping):
-            raise force.refuse(f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.")
+            raise force.refuse(
+                f"load(at) must return {{body: qp.Wrench(...)}}, not {made!r}.", code="yours"
+            )
         out = zero_vectors(len(self.frames.rows))
         for body, one in made.items():
             self._add_wrench(out, force, body, one)
@@ -199,12 +201,14 @@ class Users:
         if row is None or not isinstance(one, Wrench):
             raise force.refuse(
                 f"load(at) returned {{{body!r}: {one!r}}}; the keys must be bodies of the system, "
-                "the values qp.Wrench."
+                "the values qp.Wrench.",
+                code="yours",
             )
         if not body.fixed and body.modal is not None and body.modal.count:
             raise force.refuse(
                 f"load(at) at t = {self.t} loads body {body.name!r}, which bends; fix a rigid "
-                "body to it, and load that."
+                "body to it, and load that.",
+                code="together",
             )
         try:
             f, torque = triple(vector(one.force)), triple(vector(one.torque))
@@ -221,7 +225,7 @@ class Users:
         try:
             return number(energy)
         except (TypeError, ValueError) as error:
-            raise force.refuse(f"potential(at) at t = {self.t} {error}.") from error
+            raise force.refuse(f"potential(at) at t = {self.t} {error}.", code="yours") from error
 
     def look_at_laws(self, where: Ints, potential: Floats) -> None:
         """Raise an error for a compiled law that gave no number; where: the laws among the acting
@@ -238,7 +242,8 @@ class Users:
                 self.load_of(force)
                 self.energy_of(force)
             raise force.refuse(
-                f"its compiled law gives no number at t = {self.t}, or raises an error."
+                f"its compiled law gives no number at t = {self.t}, or raises an error.",
+                code="yours",
             )
 
     def _gradient(self, force: Force) -> Floats:
@@ -336,7 +341,8 @@ class Users:
             f"rest and near this pose: the load gives the {what} {mine} {unit}, minus the gradient "
             "of the potential "
             f"{wanted} {unit}; correct one, leave one out, or make a force of its own of what no "
-            "potential gives."
+            "potential gives.",
+            code="yours",
         )
 
     def _displace_body(self, b: int, k: int, step: float) -> MotionView:
@@ -366,10 +372,20 @@ class _ArrayView(MotionView):
             self.read.add(row)
         return len(self._frames.rows) - 1 if body.fixed else row
 
-    def body(self, body: Body) -> FrameMotion:
-        row = self._row(body)
-        if body.fixed:
-            return FrameMotion(np.asarray(body.position), body.matrix, np.zeros(3), np.zeros(3))
+    def _called(self, name: Any) -> Body:
+        """The body with a name."""
+        every = (*self._tables.bodies, *self._tables.fixed)
+        found = next((body for body in every if body.name == name), None)
+        if found is None:
+            known = ", ".join(body.name for body in every)
+            raise KeyError(f"at[{name!r}] is no body; give a body, a site, or one of: {known}")
+        return found
+
+    def body(self, body: Body | str) -> FrameMotion:
+        given = body if isinstance(body, Body) else self._called(body)
+        row = self._row(given)
+        if given.fixed:
+            return FrameMotion(np.asarray(given.position), given.matrix, np.zeros(3), np.zeros(3))
         return _motion(self._frames, row)
 
     def site(self, site: Site) -> FrameMotion:

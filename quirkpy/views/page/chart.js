@@ -3,6 +3,14 @@ const DASHES = ["", "7 3", "2 2.5", "7 3 2 3", "12 4", "12 4 2 4", ""];
 const CURVES = ["curve1", "curve2", "curve3", "curve4", "curve5", "curve6", "curve7"];
 const LETTER_WIDTH = 6.6, PLOT = 168, RIGHT = 12, FOOT = 36;
 
+// A factor and a prefix with which the largest of some values has one to three digits before its point.
+function scaled(values) {
+  const most = values.reduce((a, b) => Math.max(a, Math.abs(b || 0)), 0);
+  const steps = [["G", 1e9], ["M", 1e6], ["k", 1e3], ["", 1], ["m", 1e-3], ["\u00B5", 1e-6], ["n", 1e-9]];
+  const [prefix, size] = most > 0 ? steps.find(([, one]) => most >= one) || steps[6] : steps[3];
+  return [1 / size, prefix];
+}
+
 class Chart {
   // asked: what is done with a time at which one has clicked.
   constructor(label, asked) {
@@ -17,7 +25,9 @@ class Chart {
 
   // t: times; curves: [[name, values] ...], with null where there is nothing; title: of the axis upwards.
   show(t, curves, title) {
-    Object.assign(this, { t, curves, title });
+    const [factor, prefix] = /\[[JNm]\]$/.test(title) ? scaled(curves.flatMap(([, values]) => values)) : [1, ""];
+    const told = curves.map(([name, values]) => [name, values.map((value) => (value === null ? null : factor * value))]);
+    Object.assign(this, { t, curves: told, title: title.replace(/\[(.)\]$/, `[${prefix}$1]`) });
     this.box.hidden = !curves.length;
     if (curves.length) this.draw();
   }

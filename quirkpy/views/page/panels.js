@@ -63,6 +63,7 @@ class Panels {
         ["holds together", node.links.length ? node.links.map(([pair, option]) => `${pair}: ${option}`).join("; ") : "nothing"],
         ["leads on to", reach.length ? [`${reach.length} of ${this.data.nodes.length - 1} others: `, ...reach.slice(0, 12).map((other) => [this.link({ node: other }, called(this.data.nodes[other])), " "]).flat(), reach.length > 12 ? "..." : ""] : "no other shape"],
       ]),
+      this.data.live ? new Offer(this.study, node.key).box : null,
       ...this.modes(node), ...this.forces(node), ...this.leaving(k),
     ];
   }
@@ -135,7 +136,8 @@ class Panels {
 
   // What plays a motion, or says where it is.
   play(number, outcome, k, several) {
-    if (!outcome.duration) return null;
+    if (!outcome.duration || (this.data.live && !several)) return null;
+    if (this.data.live) return make("button", { type: "button", onclick: () => this.study.play(number, k, true) }, "Play this outcome");
     if (this.study.motion(number, k)) return several ? make("button", { type: "button", onclick: () => this.study.play(number, k, true) }, "Play this outcome") : null;
     if (this.data.beside.includes(number)) return make("button", { type: "button", onclick: () => this.study.fetch(number, k) }, `Fetch its motion from ${this.data.side}`);
     return make("p", { class: "pale" }, "Its motion is not in this page; graph.report(..., side=\"motions.js\") writes it beside.");

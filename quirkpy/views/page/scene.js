@@ -162,7 +162,7 @@ class Scene {
     pen.textBaseline = "middle";
     pen.lineJoin = "round";
     this.axes(eye, at).forEach(({ points, words }) => points.forEach((point, k) => put(words[k], point, "pale", k ? 10 : 12)));
-    if (this.bodies.length > NAMED) return;
+    if (this.bodies.filter(({ name }) => name).length > NAMED) return;
     places.forEach(({ r, q }, b) => put(shortened(this.bodies[b].name, 16), at(this.above(b, r, q)), "ink", 12));
   }
 

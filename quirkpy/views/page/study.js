@@ -27,7 +27,7 @@ class Study {
     this.net = new Net(data, this.ways(), (what) => this.choose(what));
     this.panel = make("section", { class: "box", id: "panel", "aria-live": "polite", "aria-label": "What is chosen" });
     window.quirkpyBeside = (motions) => { Object.assign(this.data.motions, motions); };
-    window.addEventListener("hashchange", () => this.follow());
+    window.addEventListener("hashchange", () => this.panel.isConnected && this.follow());
   }
 
   // All arrows: pairs of shapes with the edges between them, the quickest first.
@@ -64,7 +64,27 @@ class Study {
 
   play(number, k, begin) {
     const motion = this.motion(number, k);
-    if (motion) this.player.show(motion, begin); else { const node = this.data.nodes[this.data.edges[number].s]; this.player.rest({ r: node.r, q: node.q }); }
+    if (motion) this.player.show(motion, begin); else if (this.data.live && this.data.edges[number].o[k].duration) this.wait(number, k, begin); else { const node = this.data.nodes[this.data.edges[number].s]; this.player.rest({ r: node.r, q: node.q }); }
+  }
+
+  // Ask for the motions of a choice, and show one of them.
+  async wait(number, k, begin) {
+    const node = this.data.nodes[this.data.edges[number].s];
+    this.player.rest({ r: node.r, q: node.q });
+    this.asked = number;
+    try {
+      this.data.motions[number] = (await ask({ do: "motion", edge: number })).motion;
+      if (this.asked !== number || !this.motion(number, k)) return;
+      this.player.show(this.motion(number, k), begin);
+      this.player.ended = this.onwardsFrom;
+    } catch (error) { this.panel.append(make("p", { class: "bad", role: "alert" }, error.message)); }
+  }
+
+  // What is known once a choice was flown.
+  replace({ data, edge, motion }) {
+    const study = new Study({ ...data, motions: { ...this.data.motions, [edge]: motion } });
+    study.lay(document.getElementById("page"));
+    setTimeout(() => study.choose({ edge }), 50);
   }
 
   // Read the file beside the page, as a script, for a page from a disk may read nothing else.
@@ -78,6 +98,7 @@ class Study {
   // --- choosing
   choose(what, keep) {
     clearTimeout(this.onwards);
+    this.asked = this.onwardsFrom = null;
     let words;
     if (what.plan) {
       this.net.mark(what.plan.nodes, what.plan.edges, true);
@@ -104,7 +125,8 @@ class Study {
   // The motions of a plan, one after the other.
   fly(plan, step) {
     this.play(plan.edges[step], 0, true);
-    this.player.ended = step + 1 < plan.edges.length ? () => { this.onwards = setTimeout(() => this.choose({ plan, step: step + 1 }), 400); } : null;
+    this.onwardsFrom = null;
+    this.player.ended = this.onwardsFrom = step + 1 < plan.edges.length ? () => { this.onwards = setTimeout(() => this.choose({ plan, step: step + 1 }), 400); } : null;
   }
 
   follow() {

@@ -408,6 +408,7 @@ def is_departure(value: Any) -> bool:
         and texts(value.held)
         and are_rows(value.state)
         and are_poses(bodies_of(value.state))
+        and (value.velocities is None or bool(np.isfinite(value.velocities).all()))
     )
 
 

@@ -3,7 +3,7 @@ memory, lent by it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from copy import copy
 
 import numpy as np
@@ -215,6 +215,27 @@ class Loan:
 
     def __exit__(self, *_: object) -> None:
         self.layout._idle.append(self.engine)
+
+
+class AtWork:
+    """The block within which somebody works with an engine that is lent: it is taken, and given
+    back."""
+
+    __slots__ = ("give_back", "loan", "take")
+
+    def __init__(
+        self, loan: Loan, take: Callable[[Engine], None], give_back: Callable[[], None]
+    ) -> None:
+        self.loan, self.take, self.give_back = loan, take, give_back
+
+    def __enter__(self) -> Engine:
+        engine = self.loan.__enter__()
+        self.take(engine)
+        return engine
+
+    def __exit__(self, *error: object) -> None:
+        self.give_back()
+        self.loan.__exit__(*error)
 
 
 class Engine:

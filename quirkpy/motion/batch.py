@@ -44,6 +44,7 @@ from quirkpy.kernels.step.batch import (
 )
 from quirkpy.kernels.step.impacts import JUMP, NOTE_WHAT
 from quirkpy.kernels.step.integrator import (
+    AT_POSE,
     JAMMED,
     NO_START,
     PYTHON_FAILED,
@@ -85,7 +86,7 @@ UNBOUNDED = 2**62
 #: Why runs end, by the numbers used in kernels.
 REASONS = {**ENDS, OUT_OF_STEPS: Stop.STEPS, NOT_FLOWN: Stop.INTERRUPTED}
 #: Ends for which arrays do not suffice: joints say what blocks them, or what could not be held.
-UNTOLD = (JAMMED, UNHOLDABLE, NO_START, PYTHON_FAILED, NOT_FLOWN)
+UNTOLD = (JAMMED, UNHOLDABLE, NO_START, PYTHON_FAILED, AT_POSE, NOT_FLOWN)
 
 
 class Starts(NamedTuple):

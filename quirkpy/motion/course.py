@@ -118,12 +118,13 @@ class Jump(NamedTuple):
 class Departure(NamedTuple):
     """A step along a branch out of a pose at rest where several meet: the time at which it begins,
     and its length [s]; the end of what moves, with what it adds to the ledger (n + 1, STATE_WIDTH);
-    the stops that hold in it."""
+    the stops that hold in it; the velocities at its beginning (n, 6), None if at rest."""
 
     t: float
     span: float
     state: Floats
     held: tuple[str, ...] = ()
+    velocities: Floats | None = None
 
 
 class ControlRecord(NamedTuple):

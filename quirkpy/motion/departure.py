@@ -33,13 +33,16 @@ from quirkpy.kernels.step.projection import move_on, project
 from quirkpy.kernels.step.steps import Run
 from quirkpy.kernels.tree.closure import COUNTED, PIVOT, WEAKEST, WHICH
 from quirkpy.kernels.tree.evaluation import evaluate
+from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.rotations import cross, product
 from quirkpy.maths.types import Floats
+from quirkpy.mechanics.analysis import energy
 from quirkpy.mechanics.clusters import Clusters
-from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.engine import Engine, Layout
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.state import State
-from quirkpy.motion.course import Departure
+from quirkpy.motion.course import Departure, Jump
 
 #: Where accelerations are asked for, as fractions of the step: at its beginning they are known, and
 #: none is asked for too near to it.
@@ -50,20 +53,29 @@ FIRST_WAY, MOST_WAY, LEAST_WAY, CLEAR_OF_POSE = 1e-2, 5e-2, 1e-3, 1e-5
 #: Lengths that are tried, and rounds of the equations of each; these end when accelerations change
 #: by less than this share.
 LENGTHS, ROUNDS, UNCHANGING = 8, 12, 1e-13
+#: A step whose energies differ by more than so many relative tolerances is none.
+OUT_OF_BALANCE = 10.0
 #: A length with too large an error is shortened by the first, one that is not yet clear of the pose
 #: grows by the second at most.
 LESS_WAY, MORE_WAY = 0.3, 10.0
 
 
 class BranchStart(NamedTuple):
-    """A branch along which a pose is left: accelerations there of what a run moves (nb, 6); that of
-    the fastest joint [rad/s2] or [m/s2]; the labels of the stops on which its loads press, which go
-    on holding; the joints that move."""
+    """A branch along which a pose is left: accelerations there of what a run moves, from rest (nb,
+    6); that of the fastest joint [rad/s2] or [m/s2]; the labels of the stops that go on holding,
+    since loads press on them; the joints that move. Of a pose that is left at some velocity, that
+    velocity (nb, 6), and that of the fastest joint [rad/s] or [m/s]."""
 
     accelerations: Floats
     pull: float
     held: tuple[str, ...]
     joints: tuple[str, ...]
+    velocities: Floats | None = None
+    speed: float = 0.0
+
+    def time_for(self, goes: float) -> float:
+        """How long the fastest joint takes for a way [rad] or [m]."""
+        return 2.0 * goes / (self.speed + math.sqrt(self.speed**2 + 2.0 * self.pull * goes))
 
 
 class BranchChoice(NamedTuple):
@@ -74,8 +86,8 @@ class BranchChoice(NamedTuple):
     branches: tuple[str, ...]
 
 
-#: Makes the choice for a state of a run.
-Leave: TypeAlias = Callable[[Clusters, State], BranchChoice]
+#: Makes the choice for a state of a run, after an impact there, if there was one.
+Leave: TypeAlias = Callable[[Clusters, State, Jump | None], BranchChoice]
 
 
 class Trial(NamedTuple):
@@ -87,17 +99,26 @@ class Trial(NamedTuple):
     error: float
 
 
-def _integrals(places: Floats) -> tuple[Floats, Floats, Floats]:
+class Weights(NamedTuple):
     """Weights of values at the places: of the integral from 0 to each (p, p), of the integral of
     that (p, p), and of the highest coefficient of the polynomial through them (p,)."""
-    powers = np.arange(len(places))
-    inverse = np.linalg.inv(places[:, None] ** powers)
-    once = places[:, None] ** (powers + 1) / (powers + 1)
-    twice = places[:, None] ** (powers + 2) / ((powers + 1) * (powers + 2))
-    return once @ inverse, twice @ inverse, inverse[-1]
+
+    once: Floats
+    twice: Floats
+    highest: Floats
 
 
-ONCE, TWICE, HIGHEST = _integrals(PLACES)
+def weights_without(unknown: int) -> Weights:
+    """Weights where the first values are not known, and do not count."""
+    powers = np.arange(len(PLACES) - unknown)
+    inverse = np.zeros((len(powers), len(PLACES)))
+    inverse[:, unknown:] = np.linalg.inv(PLACES[unknown:, None] ** powers)
+    once = PLACES[:, None] ** (powers + 1) / (powers + 1)
+    twice = PLACES[:, None] ** (powers + 2) / ((powers + 1) * (powers + 2))
+    return Weights(once @ inverse, twice @ inverse, inverse[-1])
+
+
+FROM_REST, MOVING = weights_without(0), weights_without(1)
 
 
 def meeting_row(engine: Engine, run: Run) -> int | None:
@@ -117,25 +138,87 @@ def meeting_row(engine: Engine, run: Run) -> int | None:
     return int(e.scratch.report[WHICH]) if e.scratch.report[COUNTED] > counted else None
 
 
+class Stand(NamedTuple):
+    """A run that stands in a pose: its engine, arrays and layout, and what gives a state of what it
+    moves as an argument of the kernels."""
+
+    engine: Engine
+    run: Run
+    layout: Layout
+    instant_of: Callable[[Floats], Instant]
+
+    @property
+    def state(self) -> Floats:
+        """The present state (nb + 1, STATE_WIDTH)."""
+        return self.run.states[steps.BEGIN, : len(self.run.out) + 1]
+
+    def moving(self, way: BranchStart) -> Floats:
+        """The present state with the velocities of a branch."""
+        out = self.state.copy()
+        if way.velocities is not None:
+            speeds_of(bodies_of(out))[:] = way.velocities
+        return out
+
+    def is_beyond(self, y: Floats) -> bool:
+        """Whether a state lies beyond a stop."""
+        what, numbers = self.layout.stops
+        if not len(what):
+            return False
+        x = self.instant_of(y).coordinates(what[:, STOP_COORDINATE])[:, 0]
+        free = numbers[:, SIDE] * (x - numbers[:, BOUND])
+        return bool((free[self.layout.bounding] < -TOUCHING).any())
+
+
+def leave_pose(stand: Stand, way: BranchStart) -> Departure | None:
+    """The step along a branch from the present state of a run, with what an impact there takes from
+    the ledger; None if it ends beyond a stop, or its energies do not agree."""
+    stops = stand.engine.conditions.stops
+    before = stops.copy()
+    stand.engine.hold_bounds(stand.layout.bounding, way.held)
+    departure = depart(stand.engine, stand.run, way)
+    there = stand.state.copy()
+    bodies_of(there)[:] = bodies_of(departure.state)
+    now, start, end = (energy(stand.instant_of(y)) for y in (stand.state, stand.moving(way), there))
+    into, out = ledger_of(departure.state)[[INTO, OUT]]
+    left = start.kinetic + start.potential + into - out - end.kinetic - end.potential
+    size = start.kinetic + end.kinetic + abs(start.potential) + abs(end.potential)
+    rtol = float(stand.run.clock[steps.RTOL])
+    if abs(left) > OUT_OF_BALANCE * rtol * size or stand.is_beyond(there):
+        stops[:] = before
+        return None
+    ledger_of(departure.state)[OUT] += now.kinetic - start.kinetic
+    return departure
+
+
 def depart(engine: Engine, run: Run, way: BranchStart) -> Departure:
-    """The step along a branch from the present state of a run, at rest."""
+    """The step along a branch from the present state of a run."""
     left = float(run.clock[steps.T_END] - run.clock[steps.T])
     goes, tried = FIRST_WAY, list[Trial]()
     while len(tried) < LENGTHS:
-        span = min(math.sqrt(2.0 * goes / way.pull), left)
-        new = BranchStep(engine, run, way, span).solve()
+        new = BranchStep(engine, run, way, way.time_for(goes)).solve()
         tried.append(new)
         if new.error > 1.0:
             if goes <= LEAST_WAY or (len(tried) > 1 and tried[-2].error <= 1.0):
                 break
             goes *= LESS_WAY
-        elif new.weakest < CLEAR_OF_POSE and goes < MOST_WAY and span < left:
+        elif new.weakest < CLEAR_OF_POSE and goes < MOST_WAY:
             wanted = 1.2 * math.sqrt(CLEAR_OF_POSE / max(new.weakest, TINY))
             goes = min(MOST_WAY, goes * min(MORE_WAY, wanted))
         else:
             break
     good = [some for some in tried if some.error <= 1.0]
-    return (good[-1] if good else min(tried, key=lambda some: some.error)).departure
+    best = (good[-1] if good else min(tried, key=lambda some: some.error)).departure
+    return best if best.span <= left else cut_short(best, left, engine, run)
+
+
+def cut_short(departure: Departure, left: float, engine: Engine, run: Run) -> Departure:
+    """The first part of a step out of a pose, of a given length [s]."""
+    begun = run.states[steps.BEGIN, : len(run.out) + 1].copy()
+    ledger_of(begun)[:] = 0.0
+    state = state_within(departure, begun, departure.t + left)
+    engine.set_time(departure.t + left)
+    project(state, engine.model, engine.conditions, engine.scratch, np.zeros(2))
+    return departure._replace(span=left, state=state)
 
 
 class BranchStep:
@@ -145,7 +228,10 @@ class BranchStep:
     def __init__(self, engine: Engine, run: Run, way: BranchStart, span: float) -> None:
         p, n = len(PLACES), len(run.out)
         self.engine, self.clock, self.way, self.span = engine, run.clock, way, span
-        self.begun = run.states[steps.BEGIN, : n + 1]
+        self.begun = run.states[steps.BEGIN, : n + 1].copy()
+        self.weights = FROM_REST if way.velocities is None else MOVING
+        if way.velocities is not None:
+            speeds_of(bodies_of(self.begun))[:] = way.velocities
         self.accelerations = np.repeat(way.accelerations[None], p, axis=0)
         self.powers = np.zeros((p, 2))
         self.states = np.repeat(self.begun[None], p, axis=0)
@@ -166,19 +252,22 @@ class BranchStep:
         end = self.states[-1].copy()
         most = float(abs(speeds_of(bodies_of(end))).max())
         ledger_of(end)[:] = 0.0
-        ledger_of(end)[[INTO, OUT]] = self.span * (ONCE[-1] @ self.powers)
-        highest = float(abs(np.einsum("p,pni->ni", HIGHEST, self.accelerations)).max())
+        ledger_of(end)[[INTO, OUT]] = self.span * (self.weights.once[-1] @ self.powers)
+        highest = float(abs(np.einsum("p,pni->ni", self.weights.highest, self.accelerations)).max())
         off = self.span * highest / len(PLACES) ** 2
         allowed = float(self.clock[steps.ATOL] + self.clock[steps.RTOL] * most)
-        done = Departure(float(self.clock[steps.T]), self.span, end, self.way.held)
+        begun = float(self.clock[steps.T])
+        done = Departure(begun, self.span, end, self.way.held, self.way.velocities)
         return Trial(done, float(self.engine.scratch.report[WEAKEST]), off / allowed)
 
     def _sweep(self) -> None:
         """States from accelerations, and accelerations from states."""
-        v = self.span * np.einsum("pk,kni->pni", ONCE, self.accelerations)
-        x = self.span**2 * np.einsum("pk,kni->pni", TWICE, self.accelerations)
-        rates = angular_of(v) + 0.5 * cross(self.turned, angular_of(v))
-        self.turned = self.span * np.einsum("pk,kni->pni", ONCE, rates)
+        begun, once, twice, _ = speeds_of(bodies_of(self.begun)), *self.weights
+        v = self.span * np.einsum("pk,kni->pni", once, self.accelerations)
+        x = self.span**2 * np.einsum("pk,kni->pni", twice, self.accelerations)
+        x += self.span * PLACES[:, None, None] * begun
+        rates = angular_of(v + begun) + 0.5 * cross(self.turned, angular_of(v + begun))
+        self.turned = self.span * np.einsum("pk,kni->pni", FROM_REST.once, rates)
         for p in range(1, len(PLACES)):
             self.states[p] = self.begun
             rows = bodies_of(self.states[p])
@@ -204,7 +293,8 @@ def turns_by(vectors: Floats) -> Floats:
 
 def state_within(departure: Departure, begun: Floats, t: float) -> Floats:
     """The state at a time [s] within a departure from a pose (n + 1, STATE_WIDTH), near its joints:
-    from rest, motion is even in time as long as dampers do little."""
+    a polynomial through both ends; from rest motion is even in time as long as dampers do
+    little."""
     end, span, x = departure.state, departure.span, (t - departure.t) / departure.span
     n = len(begun) - 1
     moved, turned = np.zeros((n, 3)), np.zeros((n, 3))
@@ -213,14 +303,19 @@ def state_within(departure: Departure, begun: Floats, t: float) -> Floats:
     change = product(back, attitudes_of(bodies_of(end)))
     turned[:] = 2.0 * np.sign(change[:, :1]) * change[:, 1:]
     turned *= 1.0 + (turned * turned).sum(axis=1, keepdims=True) / 24.0
-    way = np.concatenate([moved, turned], axis=1)
-    fast = span * speeds_of(bodies_of(end))
-    square, fourth = 2.0 * way - 0.5 * fast, 0.5 * fast - way
     out = begun.copy()
     rows = bodies_of(out)
-    gone = square * x**2 + fourth * x**4
+    if departure.velocities is not None:
+        speeds_of(rows)[:] = departure.velocities
+    slow = span * speeds_of(rows)
+    way = np.concatenate([moved, turned], axis=1) - slow
+    fast = span * speeds_of(bodies_of(end)) - slow
+    power = 3 if slow.any() else 4
+    last = (fast - 2.0 * way) / (power - 2)
+    square = way - last
+    gone = slow * x + square * x**2 + last * x**power
     positions_of(rows)[:] += linear_of(gone)
     attitudes_of(rows)[:] = product(attitudes_of(rows), turns_by(angular_of(gone)))
-    speeds_of(rows)[:] += (2.0 * square * x + 4.0 * fourth * x**3) / span
+    speeds_of(rows)[:] += (2.0 * square * x + power * last * x ** (power - 1)) / span
     ledger_of(out)[:] += x**3 * ledger_of(end)
     return out

@@ -30,12 +30,13 @@ from quirkpy.mechanics.analysis import energy, slipping
 from quirkpy.mechanics.bending import refuse_bending
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.direct import DirectCall
-from quirkpy.mechanics.engine import Engine
+from quirkpy.mechanics.engine import AtWork, Engine
+from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import check_meeting
 from quirkpy.mechanics.state import State
 from quirkpy.motion.controllers import Controls
 from quirkpy.motion.course import ENDS, NO_TAILS, Counts, Course, Departure, Happening, Kept, Stop
-from quirkpy.motion.departure import BranchStart, Leave, depart, meeting_row
+from quirkpy.motion.departure import BranchChoice, Leave, Stand, leave_pose, meeting_row
 from quirkpy.motion.events import ask, ask_measure, watch_of, watched_in
 from quirkpy.motion.notes import TAKEN, TOOK_HOLD, UNHELD, Notes, bent_too_far, refuse_start
 from quirkpy.motion.settings import Settings
@@ -191,7 +192,7 @@ class Driver:
 
     def at_work(self) -> AtWork:
         """A context in which the run has an engine of its own."""
-        return AtWork(self)
+        return AtWork(self.layout.lend(), self.take, self.give_back)
 
     def take(self, e: Engine) -> None:
         """Work with an engine that is lent to this run."""
@@ -240,26 +241,35 @@ class Driver:
         return why
 
     def _choose_branch(self, kept: Kept, why: int) -> int:
-        """At rest, where branches may meet: say so, and leave the pose along one of them; returns
-        why the last call ended."""
+        """At rest, where branches may meet: leave along one; returns why the last call ended."""
         row = meeting_row(self.engine, self.run_arrays)
-        if row is None or why != integrator.GOING or self.leave is None:
-            if row is not None:
-                self.notes.tell_branches(float(self.clock[steps.T]), row)
-            return why
-        way, branches = self.leave(self.clusters, self._present_state())
-        t = float(self.clock[steps.T])
+        if row is not None and why == integrator.GOING and self.leave is not None:
+            return self._depart(kept, self.leave(self.clusters, self._state_now(self.y), None), row)
+        if row is not None:
+            self.notes.tell_branches(float(self.clock[steps.T]), row)
+        return why
+
+    def _leave_struck(self, kept: Kept) -> int:
+        """Leave a singular pose after an impact there; returns why the last call ended."""
+        if self.leave is None:
+            return integrator.GOING
+        choice = self.leave(self.clusters, self._state_now(self.y), self.notes.jumps[-1])
+        return self._depart(kept, choice, int(self.clock[steps.WEAK_ROW]))
+
+    def _depart(self, kept: Kept, choice: BranchChoice, row: int) -> int:
+        """Leave a pose along a branch, if one is taken; returns why the call ended with which the
+        run goes on. row: a closing row whose loop has several branches there."""
+        t, (way, branches) = float(self.clock[steps.T]), choice
         if branches:
             self.notes.tell_branches(t, row, branches)
-        if way is None:
-            return why
-        self.notes.events.append(Happening(t, TAKEN, joints=way.joints))
-        return self._depart(kept, way)
-
-    def _depart(self, kept: Kept, way: BranchStart) -> int:
-        """Leave a pose along a branch; returns why the call ended with which the run goes on."""
-        self.engine.hold_bounds(self.layout.bounding, way.held)
-        departure = depart(self.engine, self.run_arrays, way)
+        stand = Stand(self.engine, self.run_arrays, self.layout, self._instant_of)
+        departure = None if way is None else leave_pose(stand, way)
+        if way is None or departure is None:
+            return integrator.GOING
+        if way.velocities is None:
+            self.notes.events.append(Happening(t, TAKEN, joints=way.joints))
+        else:
+            self.notes.change_jump(self._instant_of(stand.moving(way)).state)
         self.notes.departures.append(departure)
         why = self.go_along(departure)
         self._raise_pending(why)
@@ -273,9 +283,8 @@ class Driver:
         clock, end = self.clock, float(self.clock[steps.T_END])
         self.engine.hold_bounds(self.layout.bounding, departure.held)
         self.watch.values[:, BEFORE] = self.watch.values[:, VALUE]
-        clock[steps.T] = end if departure.span == end - clock[steps.T] else (
-            clock[steps.T] + departure.span
-        )  # fmt: skip
+        whole = departure.span == end - clock[steps.T]
+        clock[steps.T] = end if whole else clock[steps.T] + departure.span
         clock[steps.H] = clock[steps.FIXED] or departure.span
         bodies_of(self.y)[:] = bodies_of(departure.state)
         ledger_of(self.y)[:] += ledger_of(departure.state)
@@ -343,11 +352,14 @@ class Driver:
         if max(self.entry.drift[0], self.rows.drift[0, 0]) > START_REACH:
             check_meeting(self.start.instant(self.selection))
 
-    def _present_state(self) -> State:
-        """The state that the run has reached."""
-        held = self.engine.conditions.stops[:, HOLDS] != 0
-        near = self.engine.conditions.near
-        return self.state_of(float(self.clock[steps.T]), self.y, near, held, self.tail)
+    def _instant_of(self, y: Floats) -> Instant:
+        """A state of what moves, with the time and the stops of now."""
+        return self._state_now(y).instant(self.selection)
+
+    def _state_now(self, y: Floats) -> State:
+        """A state of what moves, with the time and the stops of now, for users."""
+        t, c = float(self.clock[steps.T]), self.engine.conditions
+        return self.state_of(t, y, c.near, c.stops[:, HOLDS] != 0, self.tail)
 
     def _keep_present(self, kept: Kept) -> None:
         """The present state as a row of the run."""
@@ -412,6 +424,8 @@ class Driver:
             self._raise_pending(why)
             self._keep_rows(kept)
             self._check_functions(why)
+            if why == integrator.AT_POSE:  # after an impact in a singular pose
+                why = self._leave_struck(kept)
             if why == integrator.JAMMED:
                 self.notes.add_jam(
                     e, float(self.clock[steps.T]), bodies_of(self.y), int(self.counts[steps.ANSWER])
@@ -502,24 +516,6 @@ class Driver:
             tail if tail.size else NO_TAILS, jumps, *self.controls.leave(),
             tuple(self.notes.departures),
         )  # fmt: skip
-
-
-class AtWork:
-    """The block within which a run has an engine."""
-
-    __slots__ = ("driver", "loan")
-
-    def __init__(self, driver: Driver) -> None:
-        self.driver, self.loan = driver, driver.layout.lend()
-
-    def __enter__(self) -> Engine:
-        engine = self.loan.__enter__()
-        self.driver.take(engine)
-        return engine
-
-    def __exit__(self, *error: object) -> None:
-        self.driver.give_back()
-        self.loan.__exit__(*error)
 
 
 #: What is asked after each compiled call, with the number of rows that it filled: None, or the row

@@ -87,6 +87,10 @@ class Notes:
         joints = self.layout.loop(row)
         self.events.append(Happening(t, UNDETERMINED, joints=joints, branches=branches))
 
+    def change_jump(self, after: Floats) -> None:
+        """Replace the bodies just after the last jump (nb, STATE_WIDTH)."""
+        self.jumps[-1] = self.jumps[-1]._replace(after=after)
+
     def end_at(self, t: float) -> None:
         """Discard what came after a time [s]."""
         self.events = [event for event in self.events if event.t <= t]

@@ -110,9 +110,11 @@ class Onward:
         driver.tail[:] = row.tail
         e.turn_to(row.angles)
         e.hold_those(row.held if row.held.size else np.zeros(1, dtype=bool))
-        why = driver.pass_end(driver.first_steps(1 if row.t in self.departures else ROOM))
-        e.python.raise_pending()
-        driver.check_start()
+        why = integrator.GOING
+        if float(row.t) not in self.departures:
+            why = driver.pass_end(driver.first_steps(ROOM))
+            e.python.raise_pending()
+            driver.check_start()
         while True:
             departure = self.departures.get(float(clock[steps.T]))
             if departure is not None:
@@ -120,6 +122,8 @@ class Onward:
                     self._stop_within(driver, departure, t)
                     break
                 why = driver.go_along(departure)
+            elif why == integrator.AT_POSE:
+                why = integrator.GOING
             happened |= bool((driver.rows.notes[: counts[steps.NOTED], 1] != RELEASED).any())
             if why == integrator.ARRIVED or t - clock[steps.T] <= LEAST_DIGITS * math.ulp(t):
                 break

@@ -23,7 +23,7 @@ from quirkpy.kernels.base.states import (
 )
 from quirkpy.kernels.step import steps
 from quirkpy.kernels.step.batch import NOT_FLOWN
-from quirkpy.kernels.step.integrator import JAMMED, NO_START, PYTHON_FAILED, UNHOLDABLE
+from quirkpy.kernels.step.integrator import AT_POSE, JAMMED, NO_START, PYTHON_FAILED, UNHOLDABLE
 from quirkpy.kernels.step.watch import PYTHON
 from quirkpy.kernels.users.users import joints_in_python
 from quirkpy.maths import quat
@@ -300,7 +300,7 @@ def _fly_some(
         group = _group(cases, base, which, runs)
         ends, halted = group.fly(threads, partial(_tell_of_more, tell, done))
         runs.take(which, group, ends)
-        failed = np.isin(ends.why, (NO_START, PYTHON_FAILED))
+        failed = np.isin(ends.why, (NO_START, PYTHON_FAILED, AT_POSE))
         failed |= ends.undetermined
         for k in which[group.odd | failed].tolist():
             halted = halted or not _fly_alone(cases, k, runs)

@@ -15,21 +15,28 @@ from typing import NamedTuple
 import numpy as np
 from scipy.optimize import nnls
 
+from quirkpy.kernels.base.states import speeds_of
 from quirkpy.kernels.step.batch import AT_REST
-from quirkpy.kernels.tree.stops import BOUND, SIDE, STOP_COORDINATE, TOUCHING
+from quirkpy.kernels.tree.stops import BOUND, RESTITUTION, SETTLE, SIDE, STOP_COORDINATE, TOUCHING
 from quirkpy.maths.types import Bools, Floats
 from quirkpy.mechanics.clusters import Clusters
 from quirkpy.mechanics.state import State
 from quirkpy.mechanics.system import System
+from quirkpy.motion.course import Jump
 from quirkpy.motion.departure import BranchChoice, BranchStart
 from quirkpy.parts.checks import show
 from quirkpy.parts.part import PartError
-from quirkpy.rest.branches import PULLS_NOT, STANDS, AllowedMotion, Meeting
+from quirkpy.rest.branches import PULLS_NOT, STANDS, AllowedMotion, Beginning, Meeting
 
 #: Loads that pull along several branches within this share pull alike.
 ALIKE = 1e-6
 #: A branch that is given is the one whose direction has this cosine with it.
 THIS_BRANCH = 1.0 - 1e-6
+#: What moves no faster after an impact [m/s], [rad/s] stands.
+STANDING_STILL = 1e-6
+#: Stops this near to their bounds [rad] or [m] are struck together in a singular pose; velocities
+#: of which a branch has less than the second share are not on it.
+STRUCK_TOGETHER, ON_BRANCH = 1e-6, 0.999
 #: So many joints of a branch are named.
 MOST_NAMED = 6
 
@@ -53,7 +60,8 @@ class Rest:
     """A pose at rest, with what loads do along each of its branches. Of the stops that hold in the
     state only latches do; others are asked."""
 
-    def __init__(self, clusters: Clusters, state: State) -> None:
+    def __init__(self, clusters: Clusters, state: State, touching: float = TOUCHING) -> None:
+        self.touching = touching
         latches = set(clusters.merged_layout.latches)
         held = tuple(label for label in state.held if label in latches)
         self.meeting = Meeting(clusters, dataclasses.replace(state, held=held))
@@ -69,7 +77,7 @@ class Rest:
         if not len(which):
             return np.zeros((0, self.around.freedoms))
         free = side * (self.meeting.at.coordinates(which)[:, 0] - stops.numbers[:, BOUND])
-        touched = self.around.layout.bounding & (free <= TOUCHING)
+        touched = self.around.layout.bounding & (free <= self.touching)
         rates = np.array([self.meeting.rates_of(which, speeds) for speeds in shapes])
         return np.asarray((side * touched)[:, None] * rates.reshape(-1, len(which)).T)
 
@@ -114,10 +122,60 @@ class Rest:
         joints = tuple(pulled.branch.rates)
         return BranchStart(felt - still, fastest or float(abs(speeds).max()), held, joints)
 
+    def struck(self, before: Floats) -> BranchStart | None:
+        """The branch on which velocities (n, 6) were that stops have met, with those after the
+        impact; None if they belong to no branch, or nothing moves after it."""
+        eta = self.around.along(before, np.zeros(0))
+        shares = [self._share(begun, eta) for begun in self.begun]
+        sizes = [float(np.linalg.norm(share)) for share in shares]
+        number = int(np.argmax(sizes))
+        if sizes[number] < ON_BRANCH * float(np.linalg.norm(eta)):
+            return None
+        after, pressed = self._rebound(number, shares[number])
+        speeds = self.meeting.bodies(after)
+        speed = float(abs(self.meeting.rates_of(self.meeting.which, speeds)).max(initial=0.0))
+        if speed < STANDING_STILL:
+            return None
+        start = self.way(self.pulled(number))
+        velocities = np.einsum("f,fni->ni", after, self.around.basis)
+        velocities += speeds_of(self.around.carried_state)
+        labels = zip(self.around.layout.labels, pressed.tolist(), strict=True)
+        held = tuple(label for label, on in labels if on)
+        return start._replace(held=held, velocities=velocities, speed=speed)
 
-def leave(clusters: Clusters, state: State) -> BranchChoice:
-    """The branch that a run takes by itself."""
-    rest = Rest(clusters, state)
+    def _rebound(self, number: int, eta: Floats) -> tuple[Floats, Bools]:
+        """Velocities along a branch after an impact (f,), by Newton's law for contacts that do not
+        pull, as in `hold_what_presses`; and the stops that go on holding (ns,)."""
+        begun, numbers = self.begun[number], self.around.layout.stops.numbers
+        tangent = begun.piece.tangent if begun.piece.at is None else begun.along[None]
+        u, leaves = tangent @ eta, self.leaves @ tangent.T
+        if not len(leaves):
+            return eta, np.zeros(0, dtype=bool)
+        met = leaves @ u
+        bounce = np.where(-numbers[:, RESTITUTION] * met > numbers[:, SETTLE], 1.0, 0.0)
+        wanted = (1.0 + bounce * numbers[:, RESTITUTION]) * met
+        aim = np.linalg.lstsq(leaves, wanted, rcond=None)[0]
+        pushes = nnls(leaves.T, -aim)[0]
+        return tangent.T @ (u + leaves.T @ pushes), (pushes > 0.0) & (bounce == 0.0)
+
+    def _share(self, begun: Beginning, eta: Floats) -> Floats:
+        """The part of velocities in coordinates (f,) that belongs to a branch."""
+        if begun.piece.at is not None:
+            return np.asarray((begun.along @ eta) * begun.along)
+        return np.asarray(begun.piece.tangent.T @ (begun.piece.tangent @ eta))
+
+
+def leave(clusters: Clusters, state: State, jump: Jump | None = None) -> BranchChoice:
+    """The branch that a run takes by itself; jump: the impact in this pose, if there was one."""
+    rest = Rest(clusters, state, TOUCHING if jump is None else STRUCK_TOGETHER)
+    if not rest.begun:
+        return BranchChoice(None, ())
+    if jump is not None and set(jump.held) & set(clusters.merged_layout.latches):
+        return BranchChoice(None, ())
+    if jump is not None:
+        way = rest.struck(speeds_of(jump.before))
+        if way is not None:
+            return BranchChoice(way, ())
     best = rest.most_pulled()
     names = tuple(name_branch(begun.branch) for begun in rest.begun) if len(rest.begun) > 1 else ()
     return BranchChoice(None if best is None else rest.way(best), names)
@@ -159,10 +217,10 @@ class Given:
             f"or its number: {there}."
         )
 
-    def __call__(self, clusters: Clusters, state: State) -> BranchChoice:
+    def __call__(self, clusters: Clusters, state: State, jump: Jump | None = None) -> BranchChoice:
         """The branch at the start, and what loads choose later."""
         if state.t != self.t:
-            return leave(clusters, state)
+            return leave(clusters, state, jump)
         return BranchChoice(self.rest.way(self.pulled), ())
 
 

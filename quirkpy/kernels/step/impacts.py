@@ -77,9 +77,10 @@ from quirkpy.kernels.tree.tree import LOOP_BODY1, LOOP_BODY2, LOOP_BODY3, LOOP_B
 from quirkpy.maths.types import Bools, Floats
 
 #: What counts[ANSWER] says of a start that is one, and of one whose velocities contradict a loop;
-#: and of a step beyond which joints cannot be held; of one that is to be taken anew, shorter; and
-#: of one that ends in what are no numbers.
-FIT, CONTRADICTED, UNHELD, AGAIN, NO_NUMBERS = -1, -2, -3, -4, -5
+#: and of a step beyond which joints cannot be held; of one that is to be taken anew, shorter; of
+#: one that ends in what are no numbers; and of one with an impact in a singular pose, where
+#: branches of motion meet.
+FIT, CONTRADICTED, UNHELD, AGAIN, NO_NUMBERS, STRUCK = -1, -2, -3, -4, -5, -6
 #: Rows that ask for something else than the others, by this share of the largest demand, contradict
 #: them.
 CONTRADICTORY = 1e-4

@@ -35,6 +35,7 @@ from quirkpy.kernels.step.impacts import (
     NO_NUMBERS,
     POSE,
     STEP_NOTES,
+    STRUCK,
     UNHELD,
     Rows,
     note,
@@ -127,8 +128,8 @@ LOST_STEP = 1e-10
 #: Why `advance` returned.
 (
     GOING, ARRIVED, STOPPED, COLLAPSED, NOT_FINITE, PYTHON_FAILED, NO_START, JAMMED, UNHOLDABLE,
-    DIVERGED,
-) = range(10)  # fmt: skip
+    DIVERGED, AT_POSE,
+) = range(11)  # fmt: skip
 #: What `take_in` says of a step that is to be taken anew.
 REJECTED = -1
 #: A start that misses the joints by more than this [m or rad], or slips by more [m/s or rad/s], is
@@ -137,6 +138,8 @@ START_TOLERANCE = 1e-10
 #: How far outside its range, relative to reach or alignment, a pair of sensors may begin and still
 #: count as inside.
 SENSOR_RIM = 1e-6
+#: An impact as near as this to a singular pose is one in it.
+STRUCK_NEAR = 1e-6
 #: So many steps on end that events have cut to nothing, or that are rejected, are the last: nothing
 #: will come of more.
 TOO_MANY = 1000
@@ -254,9 +257,10 @@ def accept(
 ) -> bool:  # fmt: skip
     """Finish the step that ends in END at the time t, or at the first event within it, and store it
     as a row.  Returns whether the run is over, with the reason in counts[ANSWER]: the number of a
-    stop that contradicts a drive, UNHELD, NO_NUMBERS, or FIT; if nothing is stored and the step
-    must be repeated it is AGAIN."""
+    stop that contradicts a drive, UNHELD, NO_NUMBERS, STRUCK, or FIT; if nothing is stored and the
+    step must be repeated it is AGAIN."""
     over, turned, first, x, weak, clock = False, False, NEVER, NEVER, 0, run.clock
+    landed = math.inf
     near, harsh, taken, allowed = clock[NEAR], run.counts[HARSH], clock[TAKEN], clock[ALLOWED]
     noted, jumped = run.counts[NOTED], run.counts[JUMPED]
     if run.clock[PASSING] < WEAK and run.clock[PROJECTING] > 0.0:
@@ -284,6 +288,7 @@ def accept(
     if clock[CHARGE] != 0.0:
         note(t, HELD if harsh == 0 else HELD_ON, int(clock[WEAK_ROW]), run, rows)
     if first < NEVER:
+        landed = clock[NEAR] if clock[PROJECTING] > 0.0 else math.inf
         over = note_events(t, first, run, rows, watch)
         remember_before(NOW, watch)
         resolve_stops(t, first, run, model, conditions, scratch, watch, rows)
@@ -305,6 +310,9 @@ def accept(
         copy(run.lines, END_SLOPE, 0)
         run.clock[T] = t
         run.counts[STEPS] += 1
+        struck = run.counts[JUMPED] > jumped and run.counts[ANSWER] == FIT and not over
+        if struck and landed < STRUCK_NEAR and model.modes.what.shape[0] == 0:
+            run.counts[ANSWER] = STRUCK
         if turned and table.counts[EXTRA] >= 0 and clock[FIXED] == 0.0 and t < clock[T_END]:
             # what was a good step before a rope has turned need be none after it
             clock[H] = min(clock[H], first_step(run, model, conditions, scratch, table))
@@ -318,6 +326,8 @@ def why_over(answer: int) -> int:
         return STOPPED
     if answer == NO_NUMBERS:
         return NOT_FINITE
+    if answer == STRUCK:
+        return AT_POSE
     return UNHOLDABLE if answer == UNHELD else JAMMED
 
 

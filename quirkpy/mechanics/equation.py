@@ -268,7 +268,7 @@ def over_root(at: Instant, vectors: Floats) -> Floats:
 def times_root(at: Instant, vectors: Floats) -> Floats:
     """x M^(1/2) of rows over all speeds (m, n), with M^(1/2) = L, M = L L', where bodies bend."""
     if bending.bends(at):
-        return np.asarray(vectors @ bending.mass_factor(at))
+        return np.asarray(vectors @ bending.mass_factor(at, stiffening(at)[0]))
     root, _ = mass_roots(at)
     return flat(np.matmul(root, by_body(vectors)[..., None])[..., 0])
 

@@ -393,12 +393,13 @@ def _outputs(
     measures = [_measure(system, around, output) for output in wanted]
     labels = [label for names, _ in measures for label in names]
     halves = []
-    for rows in (around.probes.rows, around.moving.rows):
+    for rows, unit in ((around.probes.rows, 1.0), (around.moving.rows, around.pace)):
         states = [around.state_of(row) for row in rows]
         values = [
             np.concatenate([np.zeros(0), *(measure(s) for _, measure in measures)]) for s in states
         ]
-        halves.append(around.slopes_of(np.array(values).reshape(len(states), len(labels))))
+        table = np.array(values).reshape(len(states), len(labels))
+        halves.append(around.slopes_of(table) / unit)
     return np.concatenate(halves, axis=1), tuple(labels)
 
 

@@ -123,6 +123,34 @@ def measured(state: qp.State, rest: qp.State, linear: qp.Linear) -> np.ndarray:
     ])  # fmt: skip
 
 
+@pytest.mark.parametrize("stiffness", [1e-8, 1e-3, 18.0, 1e6, 1e12])
+def test_rates_are_slopes_of_what_they_are_rates_of(stiffness: float) -> None:
+    """Slow or fast, y' = C A x: each output that is a rate is that of its neighbour."""
+    one = qp.Body.sphere("one", 0.1, 2.0, position=(1.0, 0, 0))
+    two = qp.Body.box("two", (0.2, 0.1, 0.3), 3.0, position=(2.0, 0, 0))
+    arm = qp.Revolute("arm", qp.GROUND, one, at=(0, 0, 0), axis=(0, 0, 1))
+    rail = qp.Prismatic("rail", one, two, at=(1.5, 0, 0), axis=(1, 0, 0))
+    system = qp.Multibody(
+        one, two, arm, rail, qp.JointSpring("k", arm, stiffness=stiffness),
+        qp.JointSpring("c", rail, stiffness=2.0 * stiffness),
+    )  # fmt: skip
+    pairs = (
+        ("arm", "arm.rate"), ("rail", "rail.rate"), ("two.position", "two.velocity"),
+        ("two.rotation", "two.angular_velocity"),
+    )  # fmt: skip
+    linear = system.linearize(outputs=[name for pair in pairs for name in pair])
+    moved = linear.C @ linear.A
+    at = 0
+    for what, _ in pairs:
+        wide = 3 if "." in what else 1
+        slopes = moved[at : at + wide]
+        np.testing.assert_allclose(
+            linear.C[at + wide : at + 2 * wide], slopes, atol=1e-9 * abs(slopes).max()
+        )
+        at += 2 * wide
+    assert at == len(linear.C)
+
+
 @pytest.mark.parametrize("which", ["pin", "bar.force", "wheel.torque", "gust"])
 def test_inputs_push_as_loads_do(which: str) -> None:
     """x(t) under a small constant input, against a run with that load."""

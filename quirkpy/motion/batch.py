@@ -12,6 +12,7 @@ from typing import Any, NamedTuple, get_args
 import numpy as np
 
 from quirkpy.kernels.base.states import (
+    NO_TAIL,
     attitudes_of,
     bodies_of,
     state_rows,
@@ -315,11 +316,11 @@ class RunGroup:
         for k in range(self.n):
             mine = slice(*np.searchsorted(owner[order], (k, k + 1)).tolist())
             noted = slice(*np.searchsorted(notes[:, 0], (k, k + 1)).tolist())
-            jumped = np.isin(notes[noted, 1 + NOTE_WHAT], (JUMP, TOOK)).any()
+            jumped = (notes[noted, 1 + NOTE_WHAT] == JUMP).any()
             if jumped or ends.why[k] in UNTOLD:
                 yield None
-            else:
-                yield self._course(k, ends, [column[mine] for column in columns], notes[noted])
+                continue
+            yield self._course(k, ends, [column[mine] for column in columns], notes[noted])
 
     def _course(self, k: int, ends: Ends, columns: list[Any], notes: Floats) -> Course:
         """The course of run k from its rows and notes."""
@@ -331,10 +332,13 @@ class RunGroup:
             if np.array_equal(bodies_of(rows)[0], self.rows[k]):
                 bodies_of(states)[0] = self.starts.rows[k]
         counts = Counts(*ends.counts[k, : steps.ROOM].tolist())
-        events = happenings(self.leader, partial(self.start_of, k), notes)
+        begun, tails = states[0], tail if tail.size else NO_TAILS
+        start = partial(self.start_of, k)
+        events = happenings(self.leader, start, notes, begun, tail[0] if tail.size else NO_TAIL)
         return Course(
             t, states, angles, drift, REASONS[int(ends.why[k])], events, counts,
-            float(ends.step[k]), held, self.layout.labels, merged, tail if tail.size else NO_TAILS,
+            float(ends.step[k]), held, self.layout.labels, merged, tails,
+            tuple(self.leader.notes.jumps),
         )  # fmt: skip
 
     def holding(self, held: Bools) -> tuple[str, ...]:
@@ -343,15 +347,16 @@ class RunGroup:
 
 
 def happenings(
-    driver: Driver, start_of: Callable[[], State], notes: Floats
-) -> tuple[Happening, ...]:
-    """The events in the notes of one run, for the arrays of such a run; start_of: gives its
-    start."""
+    driver: Driver, start_of: Callable[[], State], notes: Floats, begun: Floats | None = None,
+    tail: Floats = NO_TAIL,
+) -> tuple[Happening, ...]:  # fmt: skip
+    """The events in the notes of one run, for the arrays of such a run; start_of: gives its start;
+    begun, tail: rows of all bodies after projection, if its jumps are to be kept as well."""
     driver.notes = Notes(driver.entry, driver.watched)
     for _, t, what, which, lost in notes.tolist():
         if what == TOOK:
             driver.start = start_of()
-            driver.tell_of_hold(lost)
+            driver.tell_of_hold(lost, begun, tail)
         elif what == BRANCHES:
             driver.notes.tell_branches(t, int(which))
         else:

@@ -302,8 +302,9 @@ class Driver:
         self._keep_rows(kept)
         self._check_functions(why)
         self.check_start()
-        begun, tail = self.rows.states[0], self.rows.tail[0]
-        self.tell_of_hold(float(ledger_of(begun)[LOST]), begun, tail)
+        begun, lost = self.rows.states[0], float(ledger_of(self.rows.states[0])[LOST])
+        if lost != 0.0:
+            self.tell_of_hold(lost, self.entry.expand(begun), self.rows.tail[0])
         return why
 
     def _raise_pending(self, why: int) -> None:
@@ -332,16 +333,13 @@ class Driver:
         self, lost: float, begun: Floats | None = None, tail: Floats = NO_TAIL
     ) -> None:
         """Record kinetic energy [J] that projection of the given start onto its joints has removed,
-        and which joints did so, if any; driven joints may have added some. begun, tail: the start
-        after projection, as the run begins with it."""
-        if lost == 0.0:
-            return
-        at = self.start.instant(self.selection)
+        and which joints did so, if any; driven joints may have added some. begun, tail: rows of all
+        bodies after projection, as the run begins."""
+        at = self.start.instant(self.start.selection or self.selection)
         if abs(lost) > TAKES * energy(at).kinetic:
             told = Happening(self.start.t, TOOK_HOLD, joints=slipping(at), lost=lost)
             points = points_of(self.selection.tables)
-            bodies = None if begun is None else bodies_of(self.entry.expand(begun))
-            after = None if bodies is None else points.rows(bodies, tail)
+            after = None if begun is None else points.rows(bodies_of(begun), tail)
             self.notes.begin_with(told, points.rows(at.state, at.further), after)
 
     def check_start(self) -> None:

@@ -19,6 +19,7 @@ from demos.cubesat_pair import DAMPING, SIDE, STIFFNESS, pair
 from quirkpy.explore.answers import robustness
 from quirkpy.explore.model.chances import Robustness
 from quirkpy.explore.run.variations import share_a_loop
+from quirkpy.motion.move import move
 from tests.faults.sentence import check_refused
 from tests.random_studies import random_study
 from tests.random_systems import seeds
@@ -160,6 +161,25 @@ def test_samples_flown_together_are_those_flown_one_by_one(
     assert sum(flown) == 100
     assert (counts[0].outcomes, counts[0].reasons) == (counts[1].outcomes, counts[1].reasons)
     assert len(counts[0].outcomes) > 1
+
+
+def test_first_motions_flown_together_are_whole(far: qp.ReconfigurationGraph) -> None:
+    """Rows, events and jumps of each, to the bit, also where joints take hold at a start; none has
+    to be flown again."""
+    edge = edge_of(far, "n0", "n2")
+    flights = robustness.Flights(
+        far.study, far.nodes[edge.source], edge.selection, edge.nudge, robustness.goals_of(far),
+        1e-2, edge.target,
+    )  # fmt: skip
+    little = qp.Spread(start=1e-3, speed=1e-5, mass=0.01, strength=0.02, hinge=1e-5)
+    block = list(flights.variations.draw(little, 0, range(20)))
+    for x, course in zip(block, flights._fly_first(block), strict=True):
+        assert course is not None
+        system, rule = flights.variations.at(x), flights.rule
+        run = move(system, rule.duration, flights._settings, rule.stop, False)
+        for mine, theirs in zip(course, run.course, strict=True):
+            np.testing.assert_equal(mine, theirs)
+        assert course.jumps
 
 
 def test_samples_that_rest_elsewhere_say_why(far: qp.ReconfigurationGraph) -> None:

@@ -10,7 +10,7 @@ from quirkpy import doors
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.states import ledger_of
 from quirkpy.kernels.step.integrator import START_TOLERANCE
-from quirkpy.mechanics.analysis import energy, slipping
+from quirkpy.mechanics.analysis import Energy, energy, slipping
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import gaps
 from quirkpy.mechanics.state import State
@@ -38,7 +38,8 @@ class SwitchedTrajectory(JoinedTrajectory):
     begins another of its `pieces`.
 
     `events` names each switch and the energy lost as joints became active there, which is included
-    in `lost`; `switched` is the change of potential energy caused by it."""
+    in `lost`; `switched` is the change of energy caused by it otherwise: of potential energy, and
+    of kinetic energy where it changes masses, at the velocities that the bodies have."""
 
     def __init__(
         self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]
@@ -223,11 +224,13 @@ def take_hold(
     at = held.instant()
     check_reach(switch, at)
     before, caught = energy(at), catch(new.clusters, state)
-    potential, left = float(run.potential[-1]), 0.0
+    there, left = Energy(float(run.kinetic[-1]), float(run.potential[-1])), 0.0
     if rest is not None:
         there = energy(rest.instant(system.selection))
-        potential, left = there.potential, float(run.energy[-1]) - there
-    work = before.potential - potential
+        left = float(run.energy[-1]) - there
+    work = before.potential - there.potential
+    if switch.parameters:
+        work += before.kinetic - there.kinetic
     told = [Happening(state.t, switch.name, joints=name_changes(system, new))]
     if caught.moved.max() <= START_TOLERANCE:
         return Handover(new.at(state), work, left, tuple(told))

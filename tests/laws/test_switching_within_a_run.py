@@ -312,3 +312,23 @@ def test_opening_a_latch_draws_what_it_states() -> None:
     early = system.simulate(5.0, switches=[qp.Switch(0.1, forces=["spring"])])
     assert early.changes == ()
     assert len(run.plot("power").png()) > 1000
+
+
+@seeds(3, 2)
+def test_masses_that_a_switch_changes_are_in_the_ledger(seed: int) -> None:
+    """Bodies keep their velocities, and what that takes or gives is switched; so it is where a lock
+    takes hold at the same moment, which loses its share of the new masses."""
+    system = arm(seed)
+    change = {"b1": {"mass": 3.0}, "spring": {"stiffness": 0.05}}
+    switches = [
+        qp.Switch(1e-3, parameters=change, forces=("push", "damping", "spring")),
+        qp.Switch(there(), joints=("h0", "h1", "lock"), parameters={"b2": {"mass": 0.1}}),
+    ]
+    run = system.simulate(20.0, switches=switches, progress=False)
+    (_, one), (_, two), _ = run.pieces
+    np.testing.assert_array_equal(two.start.v, one.final.v)
+    heavier = two.kinetic[0] - one.kinetic[-1]
+    more = two.potential[0] - one.potential[-1]
+    assert heavier > 1e-6
+    assert run.switchings[1] == pytest.approx(heavier + more, rel=1e-12)
+    assert np.ptp(ledger(run)) < 1e-8

@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
 
 from quirkpy import doors
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.states import ledger_of
 from quirkpy.kernels.step.integrator import START_TOLERANCE
+from quirkpy.maths.types import Floats
 from quirkpy.mechanics.analysis import Energy, energy, slipping
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import gaps
@@ -27,6 +30,7 @@ from quirkpy.motion.move import Progress, move_to, stand
 from quirkpy.motion.notes import TOOK_HOLD
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
@@ -232,6 +236,7 @@ def take_hold(
     if switch.parameters:
         work += before.kinetic - there.kinetic
     told = [Happening(state.t, switch.name, joints=name_changes(system, new))]
+    told += tell_wheels(run.system, held)
     if caught.moved.max() <= START_TOLERANCE:
         return Handover(new.at(state), work, left, tuple(told))
     if caught.moved[0] > switch.reach:
@@ -307,6 +312,23 @@ def check_reach(switch: Switch, at: Instant) -> None:
                 f"{switch.reach:g}); {WAY_OUT}.",
                 code="pose",
             )
+
+
+def tell_wheels(old: System, new: System) -> Iterator[Happening]:
+    """An event for each wheel that appears or vanishes with its momentum, or whose momentum jumps:
+    nothing takes that up."""
+    t = new.initial.t
+    before, after = (wheel_momenta(system, t) for system in (old, new))
+    for name in {**before, **after}:
+        one, two = (some.get(name, np.zeros(3)) for some in (before, after))
+        if abs(two - one).max() > TAKES * max(abs(one).max(), abs(two).max()):
+            yield Happening(t, f"momentum of {name} jumps")
+
+
+def wheel_momenta(system: System, t: float) -> dict[str, Floats]:
+    """The momentum of each active wheel at a time [s], in axes of its site [N m s]."""
+    forces = (system.tables.forces[k] for k in system.selection.forces)
+    return {force.name: force.in_site(t) for force in forces if isinstance(force, ReactionWheel)}
 
 
 # --- what is asked for ----------------------------------------------------------------------------

@@ -151,7 +151,7 @@ class ReconfigurationGraph(Graph):
 
     def one_run(self, plan: Any) -> OneRun:
         """A plan, or a `Replay` of it, as one system and its switches, to be simulated with more
-        aboard: ``one.system.simulate(one.duration, switches=one.switches)`` repeats the replay."""
+        aboard; see `OneRun`."""
         flown = plan if isinstance(plan, Replay) else self.replay(plan)
         return one_run(self.study, flown)
 

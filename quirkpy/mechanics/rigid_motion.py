@@ -172,7 +172,8 @@ class Whole:
         out = rows.copy()
         positions_of(out)[:] = centre + rotate(q, positions_of(rows) - self.centre)
         attitudes_of(out)[:] = product(q, attitudes_of(rows))
-        velocities_of(out)[:] = rotate(q, velocities_of(rows))
+        drift = self.velocity + self.acceleration * seconds  # of the centre, which does not turn
+        velocities_of(out)[:] = drift + rotate(q, velocities_of(rows) - self.velocity)
         return out
 
 

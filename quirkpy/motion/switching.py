@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from typing import Any, NamedTuple, Protocol, Self
+
+import numpy as np
 
 from quirkpy import doors
 from quirkpy.kernels.act.wrenches import LOST
 from quirkpy.kernels.base.states import ledger_of
 from quirkpy.kernels.step.integrator import START_TOLERANCE
-from quirkpy.mechanics.analysis import energy, slipping
+from quirkpy.maths.types import Floats
+from quirkpy.mechanics.analysis import Energy, energy, slipping
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.meeting import gaps
 from quirkpy.mechanics.state import State
@@ -27,6 +30,7 @@ from quirkpy.motion.move import Progress, move_to, stand
 from quirkpy.motion.notes import TOOK_HOLD
 from quirkpy.motion.settings import Settings, check_end, check_settings
 from quirkpy.motion.trajectory import Trajectory
+from quirkpy.parts.actuators import ReactionWheel
 from quirkpy.parts.checks import show
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError
@@ -38,7 +42,8 @@ class SwitchedTrajectory(JoinedTrajectory):
     begins another of its `pieces`.
 
     `events` names each switch and the energy lost as joints became active there, which is included
-    in `lost`; `switched` is the change of potential energy caused by it."""
+    in `lost`; `switched` is the change of energy caused by it otherwise: of potential energy, and
+    of kinetic energy where it changes masses, at the velocities that the bodies have."""
 
     def __init__(
         self, pieces: Pieces, switchings: Sequence[float], switches: tuple[Switch, ...]
@@ -223,12 +228,15 @@ def take_hold(
     at = held.instant()
     check_reach(switch, at)
     before, caught = energy(at), catch(new.clusters, state)
-    potential, left = float(run.potential[-1]), 0.0
+    there, left = Energy(float(run.kinetic[-1]), float(run.potential[-1])), 0.0
     if rest is not None:
         there = energy(rest.instant(system.selection))
-        potential, left = there.potential, float(run.energy[-1]) - there
-    work = before.potential - potential
+        left = float(run.energy[-1]) - there
+    work = before.potential - there.potential
+    if switch.parameters:
+        work += before.kinetic - there.kinetic
     told = [Happening(state.t, switch.name, joints=name_changes(system, new))]
+    told += tell_wheels(run.system, held)
     if caught.moved.max() <= START_TOLERANCE:
         return Handover(new.at(state), work, left, tuple(told))
     if caught.moved[0] > switch.reach:
@@ -304,6 +312,23 @@ def check_reach(switch: Switch, at: Instant) -> None:
                 f"{switch.reach:g}); {WAY_OUT}.",
                 code="pose",
             )
+
+
+def tell_wheels(old: System, new: System) -> Iterator[Happening]:
+    """An event for each wheel that appears or vanishes with its momentum, or whose momentum jumps:
+    nothing takes that up."""
+    t = new.initial.t
+    before, after = (wheel_momenta(system, t) for system in (old, new))
+    for name in {**before, **after}:
+        one, two = (some.get(name, np.zeros(3)) for some in (before, after))
+        if abs(two - one).max() > TAKES * max(abs(one).max(), abs(two).max()):
+            yield Happening(t, f"momentum of {name} jumps")
+
+
+def wheel_momenta(system: System, t: float) -> dict[str, Floats]:
+    """The momentum of each active wheel at a time [s], in axes of its site [N m s]."""
+    forces = (system.tables.forces[k] for k in system.selection.forces)
+    return {force.name: force.in_site(t) for force in forces if isinstance(force, ReactionWheel)}
 
 
 # --- what is asked for ----------------------------------------------------------------------------

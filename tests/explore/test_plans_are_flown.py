@@ -96,8 +96,9 @@ def test_what_cannot_be_flown_is_refused(far: ReconfigurationGraph) -> None:
     rejected = next(edge for edge in far.edges if edge.target is None)
     with pytest.raises(qp.PartError, match="leads to no node for certain"):
         far.replay([rejected])
-    with pytest.raises(qp.PartError, match="'n0' is no plan"):
-        far.replay("n0")
+    for no_plan in ("n0", None, 5):
+        with pytest.raises(qp.PartError, match=f"replay: {no_plan!r} is no plan"):
+            far.replay(no_plan)
     with pytest.raises(qp.PartError, match=r"no way to n1 is known.*risk of 6 edges is not known"):
         far.table("n1", cost="risk")
     for k in (0, -1, 1.5):

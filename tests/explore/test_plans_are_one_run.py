@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import math
 from typing import Any
 
 import numpy as np
@@ -13,6 +14,7 @@ from demos.cubesat_pair import pair
 from demos.flux_pinned_layouts import layouts
 from demos.lattice import lattice
 from quirkpy.explore.graph import ReconfigurationGraph
+from tests.explore.test_whole_turns import wing
 from tests.faults.sentence import check_refused
 from tests.random_systems import seeds
 
@@ -22,7 +24,7 @@ def compare(graph: ReconfigurationGraph, plan: Any) -> int:
     locks took hold on the way."""
     flown = graph.replay(plan)
     one = graph.one_run(flown)
-    run = one.system.simulate(one.duration, switches=one.switches, progress=False)
+    run = one.system.simulate(one.duration, switches=one.switches, progress=False, **one.tolerances)
     assert len(run.pieces) == len(one.switches) + 1
     named = {event.name: event.t for event in run.events}
     assert named["arrived"] == pytest.approx(flown.t[-1], rel=1e-6)
@@ -61,6 +63,21 @@ def test_a_plan_repeats_its_replay(make: Any, seed: int) -> None:
     ]
     plans = [graph.plan(*ways[k]) for k in rng.permutation(len(ways))[:4]]
     assert sum(compare(graph, plan) for plan in plans) > 0
+
+
+@pytest.mark.filterwarnings("ignore:.*rest_angle is:quirkpy.PartWarning")
+@pytest.mark.parametrize("angle", [math.pi, -math.pi, 3.0 * math.pi])
+def test_short_steps_arrive_too(angle: float) -> None:
+    """Of few steps, and of as many as a rest takes to show; of springs that feel whole turns."""
+    graph = wing(angle, 0, fixed=angle > 0.0).explore(progress=False)
+    for edge in graph.moves():
+        compare(graph, [edge])
+
+
+def test_it_is_flown_with_the_tolerances_of_the_study() -> None:
+    """Coarser ones than those of any run."""
+    graph = layouts(2).explore(progress=False)
+    compare(graph, [next(graph.moves())])
 
 
 def test_what_is_no_single_run_is_refused() -> None:

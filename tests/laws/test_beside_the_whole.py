@@ -85,6 +85,21 @@ def test_displaced_states_are_as_far_as_they_were_moved_and_carried_along() -> N
     assert np.allclose(speeds_of(out), carried.field(out), rtol=0.0, atol=1e-14)
 
 
+def test_what_is_carried_along_moves_as_it_says() -> None:
+    """Drifting, ever faster, and turning: poses a little later and earlier differ by what the
+    velocities say, and bodies on the way move as the whole does."""
+    moved, h = whole(1.0), 1e-4
+    rows = states(1)[0]
+    speeds_of(rows)[:] = moved.field(rows)
+    later = moved.carry(rows, 0.7)
+    around = [moved.carry(rows, 0.7 + step) for step in (-h, h)]
+    rates = displacement_between(*around) / (2.0 * h)
+    assert np.allclose(rates, speeds_of(later), rtol=0.0, atol=1e-6)
+    back = moved.carry(later, -0.7)
+    assert abs(speeds_of(moved.carry(rows, 0.0)) - speeds_of(rows)).max() < 1e-14
+    assert back.shape == rows.shape
+
+
 def test_directions_of_the_whole_shift_and_turn_it_rigidly() -> None:
     """Two groups drift along three axes, one turns about them, as it is, to first order."""
     still = whole(0.0)

@@ -83,6 +83,35 @@ def test_it_is_settled_switched_and_run_on_by_hand(seed: int, free: bool) -> Non
     assert run.final["h3"].angle == pytest.approx(again.state["h3"].angle, abs=1e-9)
 
 
+@pytest.mark.parametrize("spin", [0.0, 0.05, -1.0])
+def test_momenta_are_kept_where_it_drifts_and_turns(spin: float) -> None:
+    """The equilibrium from which the run goes on moves as the whole did, and so does what `settle`
+    finds."""
+    turn, drift = np.array([0.0, 0.0, spin]), np.array([0.3, -0.1, 0.2])
+    arm = np.array([0.1, 0.0, 0.0])
+    hub = qp.Body.box("hub", (0.1, 0.1, 0.1), 1.0, velocity=drift, angular_velocity=turn)
+    fin = qp.Body.box(
+        "fin", (0.1, 0.1, 0.1), 2.0, position=arm,
+        velocity=drift + np.cross(turn, arm), angular_velocity=turn,
+    )  # fmt: skip
+    hinge = qp.Revolute("hinge", hub, fin, at=(0.05, -0.05, 0), axis=(0, 0, 1))
+    far, near = (
+        qp.HingeSpring(name, hinge, stiffness=0.05, rest_angle=angle, damping=0.02)
+        for name, angle in (("far", 0.5), ("near", -0.7))
+    )
+    system = qp.Multibody(hub, fin, hinge, far, candidates=[near])
+    switches = [qp.Switch(qp.Settled(), forces=(name,)) for name in ("near", "far")]
+    run = system.simulate(400.0, switches=switches, progress=False)
+    assert len(run.pieces) == 3
+    for momentum in (run.momentum, run.angular_momentum):
+        assert abs(momentum - momentum[0]).max() < 1e-7 * abs(momentum).max()
+    assert np.ptp(balance(run)) < 1e-7 * run.energy.max()
+    found = system.settle(progress=False).state
+    assert sum(m * found[name].velocity for name, m in (("hub", 1.0), ("fin", 2.0))) == (
+        pytest.approx(run.momentum[0], abs=1e-9)
+    )
+
+
 def test_a_start_that_rests_is_switched_at_once() -> None:
     system = arms(1)
     rest = system.settle(progress=False)

@@ -312,3 +312,46 @@ def test_opening_a_latch_draws_what_it_states() -> None:
     early = system.simulate(5.0, switches=[qp.Switch(0.1, forces=["spring"])])
     assert early.changes == ()
     assert len(run.plot("power").png()) > 1000
+
+
+@seeds(3, 2)
+def test_masses_that_a_switch_changes_are_in_the_ledger(seed: int) -> None:
+    """Bodies keep their velocities, and what that takes or gives is switched; so it is where a lock
+    takes hold at the same moment, which loses its share of the new masses."""
+    system = arm(seed)
+    change = {"b1": {"mass": 3.0}, "spring": {"stiffness": 0.05}}
+    switches = [
+        qp.Switch(1e-3, parameters=change, forces=("push", "damping", "spring")),
+        qp.Switch(there(), joints=("h0", "h1", "lock"), parameters={"b2": {"mass": 0.1}}),
+    ]
+    run = system.simulate(20.0, switches=switches, progress=False)
+    (_, one), (_, two), _ = run.pieces
+    np.testing.assert_array_equal(two.start.v, one.final.v)
+    heavier = two.kinetic[0] - one.kinetic[-1]
+    more = two.potential[0] - one.potential[-1]
+    assert heavier > 1e-6
+    assert run.switchings[1] == pytest.approx(heavier + more, rel=1e-12)
+    assert np.ptp(ledger(run)) < 1e-8
+
+
+@pytest.mark.parametrize("how", ["on", "off", "another number"])
+def test_wheels_neither_appear_nor_vanish_in_silence(how: str) -> None:
+    """An event tells of momentum that nothing takes up; of one that stands still, or goes on as it
+    is, there is nothing to tell."""
+    bus = qp.Body.box("bus", (1.0, 1.0, 1.0), 80.0)
+    wheel = qp.ReactionWheel("wheel", bus.site("wheel"), (0.0, 0.0, 3.0))
+    still = qp.ReactionWheel("still", bus.site("still"), (0.0, 0.0, 0.0))
+    begun = [still] if how == "on" else [wheel, still]
+    system = qp.Multibody(bus, *begun, candidates=[wheel] if how == "on" else [])
+    switch = {
+        "on": qp.Switch(1.0, forces=("wheel", "still")),
+        "off": qp.Switch(1.0, forces=("still",)),
+        "another number": qp.Switch(1.0, parameters={"wheel": {"momentum": (0.0, 0.0, 5.0)}}),
+    }[how]
+    less = qp.Switch(0.5, forces=tuple(part.name for part in begun if part is not still))
+    more = qp.Switch(0.7, forces=tuple(part.name for part in begun), name="more")
+    run = system.simulate(2.0, switches=[less, more, switch], progress=False)
+    told = [(event.t, event.name) for event in run.events]
+    assert told == [
+        (0.5, "switch"), (0.7, "more"), (1.0, "switch"), (1.0, "momentum of wheel jumps"),
+    ]  # fmt: skip

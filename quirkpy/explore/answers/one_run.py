@@ -26,23 +26,27 @@ from quirkpy.system.multibody import Multibody
 
 #: What takes hold may move bodies so many times as far as it did, and by this much more [m], [rad].
 AS_FAR, AND_MORE = 2.0, 1e-3
-#: How long all rests after the flight [s].
-AFTER = 1.0
+#: How long the run goes on, in durations of the flight, and this much more [s]: that a motion has
+#: come to rest shows only some steps later.
+AS_LONG, AFTER = 2.0, 1.0
 #: A displacement is the one that was flown if they differ by no more than this share of it.
 SAME_WAY = 0.1
 
 
 class OneRun(NamedTuple):
-    """A flown plan as one run: ``one.system.simulate(one.duration, switches=one.switches)``.
+    """A flown plan as one run: ``one.system.simulate(one.duration, switches=one.switches,
+    **one.tolerances)``.
 
     system: the start, with all joints and forces that act on the way. switches: the selection of
     each step, made where the step before has settled; what locks where sensors meet; and the nudges
-    by which unstable rests are left; the last, "arrived", changes nothing. duration [s]: that of
-    the flight, and a second at rest."""
+    by which unstable rests are left; the last, "arrived", changes nothing. duration [s]: more than
+    twice that of the flight, so that its last rest is certain to show. tolerances: rtol and atol of
+    the study, with which the plan was flown."""
 
     system: Multibody
     switches: tuple[Switch, ...]
     duration: float
+    tolerances: dict[str, float]
 
 
 class Succession(NamedTuple):
@@ -66,7 +70,8 @@ def one_run(study: Scope, flown: Replay) -> OneRun:
         Settled(rest=study.settle.rest), joints=last.selection.joint_names,
         forces=force_names(last), name="arrived",
     )  # fmt: skip
-    return OneRun(craft, (*switches, end), float(flown.t[-1]) + AFTER)
+    tolerances = {"rtol": study.settle.rtol, "atol": study.settle.atol}
+    return OneRun(craft, (*switches, end), AS_LONG * float(flown.t[-1]) + AFTER, tolerances)
 
 
 def _successions(legs: Sequence[Leg]) -> Iterator[Succession]:

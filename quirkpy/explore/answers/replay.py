@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -164,7 +164,8 @@ def replay(graph: Graph, plan: Any) -> Replay:
 
 def _check_plan(plan: Any) -> None:
     """Refuse what is no plan, and steps without a unique target."""
-    if isinstance(plan, str) or not all(hasattr(step, "selection") for step in plan):
+    known = isinstance(plan, Iterable) and not isinstance(plan, str)
+    if not known or not all(hasattr(step, "selection") for step in plan):
         raise PartError(f"replay: {show(plan)} is no plan; give one, or a list of edges.")
     if not len(plan):
         raise PartError(

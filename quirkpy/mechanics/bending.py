@@ -320,6 +320,33 @@ def forces(at: Instant) -> Floats:
     return out
 
 
+class Planet(NamedTuple):
+    """A planet that acts: its centre's place relative to N's origin, reversed (3,) [m]; mu [m3/s2];
+    whether N's origin falls in its field."""
+
+    centre: Floats
+    mu: float
+    falls: bool
+
+    def falls_at(self, r: Floats) -> Floats:
+        """The acceleration at a place in N, beside that of N's origin where this falls (3,)."""
+        place = self.centre + r
+        g = -self.mu * place / np.linalg.norm(place) ** 3
+        far = np.linalg.norm(self.centre) ** 3
+        return np.asarray(g + self.mu * self.centre / far if self.falls else g)
+
+    def pull(self, r: Floats, first: Floats, J: Floats) -> tuple[Floats, Floats]:
+        """Force and moment about a place r in N (3,) on masses around it, beside what the uniform
+        acceleration `falls_at(r)` does; by their first moment (3,) and their moments of inertia
+        (3, 3) about r, in N."""
+        place = self.centre + r
+        R = float(np.linalg.norm(place))
+        c, steep = place / R, self.mu / R**3
+        G, trace, out = steep * (3.0 * np.outer(c, c) - np.eye(3)), np.trace(J), c @ J @ c
+        force = -1.5 * steep / R * (2.0 * J @ c + (trace - 5.0 * out) * c) + G @ first
+        return np.asarray(force), np.asarray(3.0 * steep * np.cross(c, J @ c))
+
+
 class Attraction(NamedTuple):
     """What a planet does to a body beside what it does to it as it was: its row; force in N, torque
     in body axes, loads on modes; potential energy [J]."""
@@ -331,35 +358,40 @@ class Attraction(NamedTuple):
     energy: float
 
 
-def attractions(at: Instant) -> Iterator[tuple[Bent, Attraction]]:
-    """Of all planets that act, on all bodies that bend, as kernels/tree/attraction.py has it; the
-    energy is zero where N's origin falls."""
+def planets(at: Instant) -> Iterator[Planet]:
+    """All planets that act."""
     tables = at.selection.tables
     kinds = tables.element_kind[at.selection.elements]
     for e in at.selection.elements[kinds == PLANET].tolist():
         force = tables.forces[tables.element_force[e]]
         falls = isinstance(force, GravityGradient)
         centre = force.orbit.at(at.t)[0] if falls else -np.asarray(force.centre)
-        mu = float(tables.element_numbers[e, MU])
+        yield Planet(np.asarray(centre), float(tables.element_numbers[e, MU]), falls)
+
+
+def attractions(at: Instant) -> Iterator[tuple[Bent, Attraction]]:
+    """Of all planets that act, on all bodies that bend, as kernels/tree/attraction.py has it; the
+    energy is zero where N's origin falls."""
+    for planet in planets(at):
         for x in bent_bodies(at):
-            yield x, _attraction(x, at.r[x.row], np.asarray(centre), mu, falls)
+            yield x, _attraction(x, at.r[x.row], planet)
 
 
-def _attraction(x: Bent, r: Floats, centre: Floats, mu: float, falls: bool) -> Attraction:
-    place = centre + r
+def _attraction(x: Bent, r: Floats, planet: Planet) -> Attraction:
+    place, g = planet.centre + r, planet.falls_at(r)
     R = float(np.linalg.norm(place))
-    c, steep, own = place / R, mu / R**3, x.axes.T @ (place / R)
-    g = -steep * place + falls * mu * centre / np.linalg.norm(centre) ** 3
-    first, J = x.axes @ first_moment(x), x.axes @ moments(x, np.zeros((3, 3))) @ x.axes.T
-    G, trace, out = steep * (3.0 * np.outer(c, c) - np.eye(3)), np.trace(J), c @ J @ c
-    force = -1.5 * steep / R * (2.0 * J @ c + (trace - 5.0 * out) * c) + G @ first
-    torque = x.axes.T @ (np.cross(first, g) + 3.0 * steep * np.cross(c, J @ c))
+    own, steep = x.axes.T @ (place / R), planet.mu / R**3
+    first, J = first_moment(x), moments(x, np.zeros((3, 3)))
+    force, moment = planet.pull(r, x.axes @ first, x.axes @ J @ x.axes.T)
+    moment = moment + np.cross(x.axes @ first, g)
     here = steep * (3.0 * np.outer(own, own) - np.eye(3))
     slopes = x.model.inertia_change + 2.0 * np.einsum("abij,j->iab", second_moments(x.model), x.q)
     on_modes = momentum_of_modes(x).T @ (x.axes.T @ g)
     on_modes = on_modes - 0.5 * np.einsum("ab,iab->i", here, slopes)
-    energy = -first @ g - 0.5 * steep * (trace - 3.0 * out)
-    return Attraction(x.row, force, torque, on_modes, 0.0 if falls else float(energy))
+    energy = -first @ (x.axes.T @ g) - 0.5 * steep * (np.trace(J) - 3.0 * own @ J @ own)
+    return Attraction(
+        x.row, force, x.axes.T @ moment, on_modes, 0.0 if planet.falls else float(energy)
+    )
 
 
 def gravity(at: Instant) -> Floats:

@@ -8,6 +8,7 @@ slowly."""
 
 from __future__ import annotations
 
+import dataclasses
 import math
 from collections.abc import Callable, Iterable
 from typing import NamedTuple
@@ -19,13 +20,13 @@ from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import bending
-from quirkpy.mechanics.bending import Bent
+from quirkpy.mechanics.bending import Bent, Planet
 from quirkpy.mechanics.equation import over_frames, solve_dense
 from quirkpy.mechanics.instant import Instant
 from quirkpy.mechanics.readings import SectionLoad
 from quirkpy.parts.beam import Beam
 from quirkpy.parts.modal import ModalModel, PointModes
-from quirkpy.tables.tables import Tables
+from quirkpy.tables.tables import PLANET, Tables
 
 #: Points nearer to a section than this share of the length of the beam are at it [1].
 AT_SECTION = 1e-9
@@ -33,9 +34,10 @@ AT_SECTION = 1e-9
 
 class LoadedBeam(NamedTuple):
     """A beam at one instant: how it is bent; rates of its velocity and spin, in its axes, the
-    former less all uniform accelerations (3,), and of the rates of its modes (n,); what acts on it:
-    places along it (m,) [m], from its mass centre, and the loads there about the origin of its
-    axes, in these (m, 6)."""
+    former less all uniform accelerations and those towards planets (3,), and of the rates of its
+    modes (n,); what acts on it: places along it (m,) [m], from its mass centre, and the loads there
+    about the origin of its axes, in these (m, 6); where it is (3,), and the planets beside it,
+    which act on all its mass."""
 
     bent: Bent
     acceleration: Floats
@@ -43,6 +45,8 @@ class LoadedBeam(NamedTuple):
     further: Floats
     places: Floats
     loads: Floats
+    r: Floats
+    planets: tuple[Planet, ...]
 
 
 class Cut(NamedTuple):
@@ -72,13 +76,24 @@ class Cut(NamedTuple):
 
     def load(self, x: LoadedBeam) -> tuple[Floats, Floats]:
         """Force and moment (3,) with which what lies beyond acts, in the axes of the section."""
-        load = x.loads[x.places > self.place].sum(axis=0) - self._inertial(x)
+        load = x.loads[x.places > self.place].sum(axis=0) + self._attraction(x) - self._inertial(x)
         q, point = x.bent.q, self.point
         drawn = np.einsum("i,kij,j->k", q, point.shortening, q)
         arm = point.position + q @ point.displacement - 0.5 * drawn
         axes = Rotation.from_rotvec(q @ point.rotation).as_matrix()
         moment = angular_of(load) - np.cross(arm, linear_of(load))
         return linear_of(load) @ axes, moment @ axes
+
+    def _attraction(self, x: LoadedBeam) -> Floats:
+        """What planets do to what lies beyond, beside what a uniform acceleration would, about
+        the origin of the axes (6,)."""
+        part, axes, out = x.bent._replace(model=self.model), x.bent.axes, np.zeros(6)
+        first = axes @ (self.moment + bending.first_moment(part))
+        J = axes @ bending.moments(part, self.inertia) @ axes.T
+        for planet in x.planets:
+            force, moment = planet.pull(x.r, first, J)
+            out += np.concatenate([force @ axes, moment @ axes])
+        return out
 
     def _inertial(self, x: LoadedBeam) -> Floats:
         """What the motion of what lies beyond asks for, about the origin of the axes (6,)."""
@@ -123,19 +138,31 @@ class Sections:
 
 def loaded_beam(at: Instant, row: int) -> LoadedBeam:
     """What acts on the beam in a row, and how it accelerates."""
-    solution, g = solve_dense(at), bending.gravity(at)
+    solution, around, tables = solve_dense(at), tuple(bending.planets(at)), at.selection.tables
+    g, uniform = np.sum([p.falls_at(at.r[row]) for p in around], axis=0), bending.gravity(at)
     (bent,) = (x for x in bending.bent_bodies(at) if x.row == row)
-    wrenches = np.concatenate([at.loads.wrench, zero_vectors(1)])
+    wrenches = np.concatenate([_without_planets(at).loads.wrench, zero_vectors(1)])
     wrenches += np.tensordot(solution.multipliers, over_frames(at, at.rows), 1)
-    linear_of(wrenches)[row] -= at.selection.tables.body_mass[row] * g
+    linear_of(wrenches)[row] -= tables.body_mass[row] * uniform
     places, loads = [0.0], [wrenches[row]]
     for k, station in bending.stations(at):
         if station.body == row:
             places.append(float(station.point[0]))
             loads.append(station.with_body.T @ wrenches[k])
-    both = np.array(loads)
+    both, a = np.array(loads), linear_of(solution.acceleration)[row] - uniform - g
     return LoadedBeam(
-        bent, bent.axes.T @ (linear_of(solution.acceleration)[row] - g),
-        angular_of(solution.acceleration)[row], solution.further[bent.columns],
-        np.array(places), np.hstack([linear_of(both) @ bent.axes, angular_of(both) @ bent.axes]),
+        bent, bent.axes.T @ a, angular_of(solution.acceleration)[row],
+        solution.further[bent.columns], np.array(places),
+        np.hstack([linear_of(both) @ bent.axes, angular_of(both) @ bent.axes]), at.r[row], around,
     )  # fmt: skip
+
+
+def _without_planets(at: Instant) -> Instant:
+    """The same without the planets, which act on all mass of a beam and not at its places."""
+    chosen, t = at.selection, at.selection.tables
+    planets = t.element_force[t.element_kind == PLANET]
+    names = [t.force_names[k] for k in chosen.forces if k not in planets]
+    if len(names) == len(chosen.forces):
+        return at
+    joints = [t.joint_names[j] for j in chosen.joints]
+    return dataclasses.replace(at, selection=t.select(joints, names))

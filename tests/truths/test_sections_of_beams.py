@@ -96,6 +96,26 @@ def test_weight_hangs_on_the_root() -> None:
         assert load.axial == pytest.approx(9.81 * (0.5 * L * (1.0 - share) + 0.1), rel=1e-12)
 
 
+@pytest.mark.parametrize("share", [0.0, 0.25, 0.5, 0.9])
+@pytest.mark.parametrize("falls", [True, False])
+def test_tides_pull_a_beam_that_points_to_a_planet(falls: bool, share: float) -> None:
+    """T = 3 n^2 m' (l^2 - x^2) / 2 about the middle of a beam that turns with its orbit, wherever
+    the pull of the planet itself is counted; to the ratio of length to distance."""
+    mu, R, half = 3.986e14, 7e6, 50.0
+    rate = np.sqrt(mu / R**3)
+    field = (
+        qp.GravityGradient(qp.Orbit.circular(mu, R)) if falls else qp.PointGravity(mu, (-R, 0, 0))
+    )
+    moving = {"velocity": (0.0, 0.0 if falls else rate * R, 0.0), "angular_velocity": (0, 0, rate)}
+    boom = qp.Beam("boom", start=(-half, 0, 0), end=(half, 0, 0), EA=1e6, EI=1e4, GJ=1e4,
+                   mass_per_length=0.2, modes=4, clamped="free", **moving)  # fmt: skip
+    found = qp.Multibody(boom, field).initial["boom"].section(share)
+    most, x = 3.0 * rate**2 * 0.2 * half**2 / 2.0, 2.0 * share - 1.0
+    np.testing.assert_allclose(
+        parts(found), [most * (1.0 - x * x), 0, 0, 0, 0, 0], atol=1e-5 * most
+    )
+
+
 # --- beside what is known otherwise ---------------------------------------------------------------
 def on_a_hub(boom: qp.Beam, *more: qp.Part) -> qp.Multibody:
     """A free hub with a beam, a payload hinged to its tip and a spring to its middle."""
@@ -109,11 +129,19 @@ def on_a_hub(boom: qp.Beam, *more: qp.Part) -> qp.Multibody:
     )  # fmt: skip
 
 
+FIELDS = {
+    "uniform": qp.Gravity((1.0, 2.0, -3.0), name="more"),
+    "at rest": qp.PointGravity(400.0, (-20.0, 12.0, -9.0)),
+    "falling": qp.GravityGradient(qp.Orbit.circular(400.0, 25.0)),
+}
+
+
+@pytest.mark.parametrize("field", FIELDS)
 @seeds(4, 2, attack=200)
-def test_the_root_carries_what_the_joint_does(seed: int) -> None:
-    """In any motion, however far bent: the load at the root is that of the joint."""
+def test_the_root_carries_what_the_joint_does(seed: int, field: str) -> None:
+    """In any motion and any field, however far bent: the load at the root is that of the joint."""
     push = qp.Load("push", boom := beam(), force=(0.3, 1.0, -2.0), at=(0.8 * L, 0.1, 0.05))
-    system = on_a_hub(boom, push)
+    system = on_a_hub(boom, push, FIELDS[field])
     system = system.at(stirred(system, seed, bent=0.01))
     root = system.reactions(axes="joint")["root"]
     held = np.concatenate([root.force, root.torque])

@@ -67,7 +67,8 @@ def prestress(
     at = (loaded.with_(*extra) if extra else loaded).instant()
     net = Net.of(at, strings)
     tension = net.tensions(least, len(stiff))
-    made = [rest_for(*pair) for pair in zip(strings, tension.tolist(), strict=True)]
+    lengths = net.lengths.tolist()
+    made = [rest_for(*row) for row in zip(strings, tension.tolist(), lengths, strict=True)]
     names = [string.name for string in strings]
     states, mechanisms = net.states()
     return Prestress(
@@ -97,9 +98,8 @@ def spring_of(system: Multibody, name: Any) -> Spring:
     return part
 
 
-def rest_for(string: String | Spring, tension: float) -> float:
-    """The rest length at which a string has a given tension in the initial pose [m]."""
-    length = length_of(string)
+def rest_for(string: String | Spring, tension: float, length: float) -> float:
+    """The rest length at which a string has a given tension at a given length [m]."""
     if isinstance(string, String) and string.EA is not None:
         return string.EA * length / (string.EA + tension)
     if not isinstance(string.stiffness, float) or string.stiffness == 0.0:
@@ -111,12 +111,6 @@ def rest_for(string: String | Spring, tension: float) -> float:
             "give a larger stiffness, or a smaller minimum."
         )
     return rest
-
-
-def length_of(string: String | Spring) -> float:
-    """The length of the path of a string in the initial pose [m]."""
-    points = [np.asarray(site.placed()[0]) for site in string.way()]
-    return float(sum(np.linalg.norm(b - a) for a, b in pairwise(points)))
 
 
 def resting(
@@ -292,7 +286,7 @@ def form_find(
 def free_shape(D: Floats, points: Floats) -> Floats:
     """The nearest shape in equilibrium under a force density matrix, with all nodes free."""
     values, vectors = np.linalg.eigh(D)
-    null = vectors[:, abs(values) <= UNBALANCED * abs(values).max(initial=1.0)]
+    null = vectors[:, abs(values) <= UNBALANCED * abs(values).max(initial=0.0)]
     if null.shape[1] < 4:
         raise PartError(
             f"form_find: these densities hold no shape in space, but one of {null.shape[1] - 1} "

@@ -21,7 +21,7 @@ from quirkpy.families.tensegrity import (
     tensegrity,
 )
 from quirkpy.maths.types import Floats, Vector
-from quirkpy.parts.checks import positive, show
+from quirkpy.parts.checks import instance, positive, show
 from quirkpy.parts.files import FilePath, readable
 from quirkpy.parts.part import PartError, check_argument, sentence_of
 from quirkpy.parts.schedule import Schedule
@@ -191,8 +191,16 @@ def ball(
     if payload is not None:
         nodes.append((0.0, 0.0, 0.0))
         strings += [(i, 12) for i in range(8)]
-        options = {**options, "masses": {**options.get("masses", {}), 12: payload}}
+        options = {**options, "masses": {**masses_in("ball", options), 12: payload}}
     return tensegrity(half * np.array(nodes), bars, strings, fixed, **options)
+
+
+def masses_in(who: str, options: MemberOptions) -> Mapping[int, float]:
+    """The masses of nodes among options."""
+    given: Mapping[int, float] = check_argument(
+        who, "masses", options.get("masses") or {}, instance(Mapping)
+    )
+    return given
 
 
 def icosahedron(apart: Sequence[float]) -> list[tuple[float, ...]]:
@@ -236,19 +244,29 @@ def from_matrices(
     """A tensegrity from the matrices of the papers: nodes N (3, n) as columns [m], connectivity of
     bars C_b and of strings C_s, a row for each member with -1 where it begins and 1 where it
     ends."""
-    nodes = np.atleast_2d(np.asarray(N, dtype=float))
+    nodes = np.atleast_2d(numbers_of("N", N))
     if nodes.shape[0] != 3:
         raise PartError(f"from_matrices: N has {nodes.shape[0]} rows, but must have x, y and z.")
     bars, strings = (
-        [ends_of(name, row, k, nodes.shape[1]) for k, row in enumerate(rows_of(matrix))]
+        [ends_of(name, row, k, nodes.shape[1]) for k, row in enumerate(rows_of(name, matrix))]
         for name, matrix in (("C_b", C_b), ("C_s", C_s))
     )
     return tensegrity(nodes.T, bars, strings, fixed, **options)
 
 
-def rows_of(matrix: Any) -> Floats:
+def numbers_of(name: str, matrix: Any) -> Floats:
+    """A matrix of numbers."""
+    try:
+        return np.asarray(matrix, dtype=float)
+    except (TypeError, ValueError):
+        raise PartError(
+            f"from_matrices: {name} is {show(matrix)}, but must be a matrix of numbers."
+        ) from None
+
+
+def rows_of(name: str, matrix: Any) -> Floats:
     """A matrix of connectivity; an empty one has no rows."""
-    made = np.asarray(matrix, dtype=float)
+    made = numbers_of(name, matrix)
     return np.atleast_2d(made) if made.size else np.empty((0, 0))
 
 
@@ -285,11 +303,11 @@ def read_csv(nodes: FilePath, members: FilePath, **options: Unpack[MemberOptions
             value = number_in(members, row, name) if row[name] else None
             each[row["kind"]].setdefault(name, []).append(as_count(name, value))
     if masses:
-        options = {**options, "masses": {**masses, **options.get("masses", {})}}
+        options = {**options, "masses": {**masses, **masses_in("read_csv", options)}}
     given: dict[str, Any] = dict(options)
     for kind, columns in each.items():
         common = given.get(kind, {})
-        known = {name: column for name, column in columns.items() if any(column)}
+        known = {n: column for n, column in columns.items() if any(x is not None for x in column)}
         given[kind] = {**common, **{n: fill_column(x, common.get(n)) for n, x in known.items()}}
     return tensegrity(points, found["bar"], found["string"], fixed, **given)
 
@@ -307,7 +325,7 @@ def as_count(name: str, value: float | None) -> float | None:
 def lines_of(what: str, path: FilePath, columns: Sequence[str]) -> Iterator[dict[str, str]]:
     """The lines of a file of text by its columns."""
     try:
-        text = readable(path, what).read_text(encoding="utf-8")
+        text = readable(path, what).read_text(encoding="utf-8-sig")
     except (OSError, UnicodeDecodeError) as error:
         raise PartError(
             f"read_csv: {show(str(path))} cannot be read: {sentence_of(error)}.", code="content"

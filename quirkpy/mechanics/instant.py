@@ -264,6 +264,21 @@ class Instant:
             self.users.add_load(wrench, power, force)
         return Loads(wrench[:-1], potential, power)
 
+    @cached_property
+    def sizes_of_loads(self) -> Floats:
+        """Sums of the sizes of all forces on each row of `loads`, however they cancel [N], and of
+        those of their moments [N m] (nb + ns, 2); forces in Python are left out."""
+        s, packed, some = self.selection, pack(self.selection.tables), len(self.frames.rows)
+        out = np.zeros((some - 1, 2))
+        for k in range(len(s.elements)):
+            wrench, told = zero_vectors(some), (np.empty(1), np.empty(2))
+            loads.applied_loads(
+                self.t, s.elements[k : k + 1], packed.elements, self.joints, packed.schedules,
+                packed.bodies, packed.sites, self.frames.rows, wrench, *told,
+            )  # fmt: skip
+            out += np.linalg.norm(wrench[:-1].reshape(-1, 2, 3), axis=2)
+        return out
+
     def coordinates(self, which: Ints) -> Floats:
         """Value and rate of each of the given coordinates (n, 2)."""
         out = np.empty((len(which), 2))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 
 from quirkpy.maths.types import Floats
-from quirkpy.parts.checks import flag
+from quirkpy.parts.checks import flag, texts
 from quirkpy.parts.controller import Controller
 from quirkpy.parts.force import Force
 from quirkpy.parts.forces import Spring
@@ -26,6 +26,7 @@ class Plasticity(Controller):
     adds it; what they change by, and when, is found within the steps of a run."""
 
     compiled: bool = checked(flag, default=True, kw_only=True)
+    drives: Sequence[str] = checked(texts, default=(), kw_only=True)  # none where all are recorded
 
     @staticmethod
     def command(t: float, measured: Floats, memory: Floats) -> Floats:  # type: ignore[override]

@@ -14,7 +14,7 @@ from quirkpy.kernels.base.eigen import with_signs
 from quirkpy.kernels.base.states import by_body, flat, halves_of
 from quirkpy.kernels.step.probing import measure_coordinates
 from quirkpy.kernels.users.modal import points_of
-from quirkpy.maths.constants import DEPENDENT
+from quirkpy.maths.constants import DEPENDENT, EPS
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics import equation
 from quirkpy.mechanics.bending import mass_matrix
@@ -86,6 +86,15 @@ def accelerations_of_free(at: Instant, forces: Floats) -> Floats:
         return points.vectors(equation.from_root(at, equation.over_root(at, forces).T).T, -1)
     _, back = equation.mass_roots(at)
     return np.asarray(np.einsum("nij,njk,nk->ni", back, back, by_body(forces)))
+
+
+def rounding_of_loads(at: Instant, basis: Floats) -> Floats:
+    """What rounding of loads that cancel on a body, each known to a share of its own size, can
+    leave along coordinates with a basis (f, n, 6): (f,); nothing where bodies bend."""
+    if len(points_of(at.selection.tables).owners):
+        return np.zeros(len(basis))
+    moved = np.linalg.norm(halves_of(basis), axis=3)
+    return np.asarray(EPS * np.einsum("fnh,nh->f", moved, at.sizes_of_loads))
 
 
 def forces_as_felt(at: Instant, states: Floats, felt: Floats) -> Floats:

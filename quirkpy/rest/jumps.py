@@ -21,6 +21,7 @@ from quirkpy.maths.differences import (
     one_sided_derivatives,
 )
 from quirkpy.maths.types import Bools, Floats
+from quirkpy.rest.coordinates import rounding_of_loads
 
 if TYPE_CHECKING:
     from quirkpy.rest.vicinity import Vicinity
@@ -55,7 +56,8 @@ class Jumps:
         a = self.around
         sizes = EPS * np.linalg.norm(a.by_place(a.pulled), axis=2).max(axis=1, initial=0.0)
         doubt = abs(a.differences[JUMPS] - a.differences[COARSER_JUMPS])
-        shaken = abs(UNEVEN).sum() * (sizes + a.rounding[:, None]) / a.reach
+        rounding = a.rounding + rounding_of_loads(a.at, a.basis)
+        shaken = abs(UNEVEN).sum() * (sizes + rounding[:, None]) / a.reach
         return np.asarray(DOUBTS * (shaken + doubt))
 
     @cached_property

@@ -11,6 +11,7 @@ import numpy as np
 from quirkpy.kernels.base.states import by_body, flat, halves_of
 from quirkpy.maths.differences import DOUBTS, JUMP, unsure
 from quirkpy.maths.types import Floats
+from quirkpy.rest.coordinates import rounding_of_loads
 from quirkpy.rest.vicinity import Vicinity
 
 #: A Newton step moves no body by more than this [m], [rad].
@@ -128,7 +129,14 @@ def is_balanced(around: Vicinity, pull: Floats, back: Floats) -> bool:
     well the stiffness is zero, and the force is largest.)"""
     K = around.jumps.tangent
     left = abs(pull - K @ (back @ pull))
-    return bool((left <= idle(around, 0.0)).all() or (left <= idle(around, around.loading)).all())
+    return bool(
+        (left <= idle(around, 0.0)).all()
+        or (left <= idle(around, around.loading)).all()
+        or (
+            left
+            <= idle(around, around.loading) + DOUBTS * rounding_of_loads(around.at, around.basis)
+        ).all()
+    )
 
 
 def idle(around: Vicinity, loading: float) -> Floats:

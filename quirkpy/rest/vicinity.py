@@ -13,6 +13,7 @@ force: it contains the curvature of the constraints, whether rows are redundant 
 
 from __future__ import annotations
 
+import copy
 import math
 from typing import Any
 
@@ -76,6 +77,7 @@ from quirkpy.rest.coordinates import (
     units_of,
 )
 from quirkpy.rest.jumps import Jumps
+from quirkpy.rest.sides import shorten_steps
 
 #: The largest displacement of a body by a probe [m], [rad]. Truncation of eighth order and rounding
 #: both stay near 1e-11 of a stiffness that changes over a centimetre or more (docs/numerics.md).
@@ -159,7 +161,9 @@ class Vicinity:
         """What the coordinates are: displacements, covectors, and the steps of differences."""
         near = min(1.0, max(SHORTEST_PROBE, self.decomposition.smallest / NEAR_SINGULAR))
         longest = near * PROBE_LENGTH * self.size, near * TURNED
-        return measure(self.at, self._free, longest)
+        made = measure(self.at, self._free, longest)
+        reach = shorten_steps(self.at, self.phases, made.basis, made.reach)
+        return made._replace(reach=reach)
 
     @property
     def basis(self) -> Floats:
@@ -376,11 +380,8 @@ class Vicinity:
     def stiffness_error(self) -> Floats:
         """Error bounds of K at the equilibrium nearest to this state [1/s2] (f, f): the remaining
         forces would turn with the bodies."""
-        swept = np.sqrt(
-            (self.basis.reshape(self.freedoms, 2 * len(self.rows), 3) ** 2)
-            .sum(axis=2)
-            .max(axis=1, initial=0.0)
-        )
+        moved = self.basis.reshape(self.freedoms, 2 * len(self.rows), 3)
+        swept = np.sqrt((moved**2).sum(axis=2).max(axis=1, initial=0.0))
         bent = DOUBTS * np.linalg.norm(self.pull) * swept
         return self.stiffness_error_here + bent
 
@@ -481,9 +482,7 @@ class Vicinity:
 
     def _copy(self) -> Vicinity:
         """A copy of this vicinity, to be changed."""
-        other = Vicinity.__new__(Vicinity)
-        other.__dict__.update(self.__dict__)
-        return other
+        return copy.copy(self)
 
     def nearer(self, share: float) -> Vicinity:
         """This state in unchanged coordinates, with probes shortened by a factor."""

@@ -149,3 +149,32 @@ def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     for name, words in (("gone.csv", "No such file"), ("bytes.csv", "can't decode")):
         with pytest.raises(PartError, match=f"{name}' cannot be read: .*{words}"):
             qp.tensegrities.read_csv(tmp_path / name, tmp_path / name, **BAR, **PULL)
+
+
+def test_a_zero_in_a_file_is_a_number_and_not_an_empty_place(tmp_path: Path) -> None:
+    """In files with the mark that spreadsheets put first, too."""
+    places, ways = tmp_path / "nodes.csv", tmp_path / "members.csv"
+    places.write_text("x,y,z,fixed\n0,0,0,1\n1,0,0,1\n1,0,1,0\n0,0,1,0\n", encoding="utf-8-sig")
+    ways.write_text(
+        "kind,nodes,rest,damping\nbar,0 2,,\nbar,1 3,,\nstring,1 2,0,0\nstring,0 3,0,0\n",
+        encoding="utf-8-sig",
+    )
+    string: Any = {"stiffness": 1.0, "rest": 0.9, "damping": 5.0}
+    read = qp.tensegrities.read_csv(places, ways, **BAR, string=string)
+    assert [(s.rest_length, s.damping) for s in read.strings] == [(0.0, 0.0)] * 2
+
+
+def test_matrices_and_masses_that_are_none() -> None:
+    for N, C_b, name in (("x", [], "N"), (np.eye(3), [["a", 1, 0]], "C_b"), (None, [], "N")):
+        with pytest.raises(PartError, match=f"from_matrices: {name} "):
+            qp.tensegrities.from_matrices(N, C_b, [])
+    with pytest.raises(PartError, match=r"ball: masses is \[1.0\], but must be a Mapping"):
+        qp.tensegrities.ball(payload=1.0, masses=[1.0], **BAR, **PULL)  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize("scale", [1e-12, 1e-9, 1.0, 1e9])
+def test_densities_of_any_size_hold_the_same_shape(scale: float) -> None:
+    """A plane square holds none in space, in whatever units its densities are."""
+    members = [(0, 1), (1, 2), (2, 3), (3, 0), (0, 2), (1, 3)]
+    with pytest.raises(PartError, match="hold no shape in space, but one of 2 dimensions"):
+        qp.form_find(SQUARE, members, [scale] * 4 + [-scale] * 2)

@@ -3,6 +3,7 @@ installed."""
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -164,3 +165,25 @@ def test_what_an_mjcf_cannot_say_is_told(tmp_path: Path) -> None:
     with pytest.raises(qp.PartError, match=r"'odd': .*knows no such joint"):
         qp.write_mjcf(qp.Multibody(ball, bar, odd), tmp_path / "x.xml")
     assert not (tmp_path / "x.xml").exists()
+
+
+def test_what_acts_together_is_written_together(tmp_path: Path) -> None:
+    """Two springs with dampers on a hinge; a joint is called as a free body would be; what moves at
+    first does so no more, and that is told."""
+    bar = qp.Body.box("bar", (1, 0.1, 0.2), 1.0, position=(0.5, 0, 0))
+    free = qp.Body.box("free", (1, 0.1, 0.2), 1.0, position=(0, 3, 0))
+    hinge = qp.Revolute("free in N", qp.GROUND, bar, at=(0, 0, 0), axis=(0, 0, 1))
+    system = qp.Multibody(
+        bar, free, hinge, qp.HingeSpring("damped", hinge, stiffness=0.0, damping=0.2),
+        qp.JointSpring("one", hinge, stiffness=2.0, rest=0.3, damping=0.1),
+        qp.HingeSpring("two", hinge, stiffness=1.0, rest_angle=-0.9),
+    )  # fmt: skip
+    assert qp.write_mjcf(system, tmp_path / "model.xml") == ()
+    names = re.findall(r'joint name="([^"]*)"', (tmp_path / "model.xml").read_text())
+    assert len(names) == len(set(names)) == 2
+    again = qp.read_mjcf(tmp_path / "model.xml").system
+    ours, theirs = (dict(zip(s.bodies, s.acceleration(), strict=True)) for s in (system, again))
+    np.testing.assert_allclose(theirs["bar"], ours["bar"], rtol=0, atol=1e-12)
+    moving = system.at(system.initial.replace({"free": {"velocity": (1, 0, 0)}}))
+    told = qp.write_mjcf(moving, tmp_path / "model.xml")
+    assert [finding.code for finding in told] == ["speeds"]

@@ -310,3 +310,18 @@ def test_a_state_where_stiffness_jumps_has_no_linear_model_without_a_word(
     else:
         largest = np.linalg.eigvals(system.linearize().stiffness).real.max()
         assert largest == pytest.approx(stiffness / 0.5, rel=1e-6, abs=1e-6)
+
+
+def test_a_prestress_holds_the_system_where_it_stands() -> None:
+    """A mass on a rail between two strings, moved by half a metre: rest lengths for that place."""
+    ball = qp.Body.sphere("ball", 0.1, 1.0)
+    rail = qp.Prismatic("rail", qp.GROUND, ball, at=(0, 0, 0), axis=(1, 0, 0))
+    strings = [
+        qp.String(name, qp.GROUND, ball, at1=(x, 0, 0), at2=(0, 0, 0), stiffness=100.0)
+        for name, x in (("left", -2), ("right", 2))
+    ]
+    system = qp.Multibody(ball, rail, *strings)
+    moved = system.at(system.initial.replace({"ball": {"position": (0.5, 0, 0)}}))
+    found = qp.prestress(moved, minimum=20.0)
+    assert found.rest_length == pytest.approx({"left": 2.3, "right": 1.3})
+    assert abs(found.system.acceleration()).max() < 1e-12

@@ -84,6 +84,8 @@ class _Writer:
         for force in (part for part in system.parts if isinstance(part, Force)):
             self._act(force)
         self._tell_rest()
+        if any(np.any(getattr(system.initial, part)) for part in ("v", "omega")):
+            self.findings.tell("speeds", "{}: an MJCF begins at rest.", "start")
 
     def _check(self) -> None:
         tree = [branch.joint for branch in self.branches if branch.joint is not None]
@@ -155,7 +157,7 @@ class _Writer:
         joint, body = branch.joint, branch.body
         if joint is None:
             if not body.fixed:
-                yield f"<freejoint name={quoteattr(f'{body.name} in N')}/>"
+                yield f"<freejoint name={quoteattr(self._free_name(body.name))}/>"
             return
         if body.fixed or type(joint) is Fixed:
             return
@@ -167,6 +169,13 @@ class _Writer:
             words += self._along(joint)
         yield f"<joint {words}/>"
 
+    def _free_name(self, body: str) -> str:
+        """A name for the free joint of a body that no joint has."""
+        name, taken = f"{body} in N", {joint.name for joint in self.joints}
+        while name in taken:
+            name += "_"
+        return name
+
     def _reference(self, joint: BaseJoint) -> float:
         """The coordinate of a hinge or slide at the start."""
         here = self.system.initial[joint.name]
@@ -176,9 +185,11 @@ class _Writer:
         """Springs, damping and bounds of a coordinate."""
         forces, words = self.on[joint.name], ""
         springs = [f for f in forces if isinstance(f, (JointSpring, HingeSpring)) and f.stiffness]
-        for spring in springs:
-            rest = spring.rest if isinstance(spring, JointSpring) else spring.rest_angle
-            words += f' stiffness="{_value(spring.stiffness)}" springref="{_value(rest)}"'
+        if springs:  # together one spring of the sum of stiffnesses at their mean
+            sizes = np.array([float(spring.stiffness) for spring in springs])  # type: ignore[arg-type]
+            rests = [s.rest if isinstance(s, JointSpring) else s.rest_angle for s in springs]
+            rest = sizes @ np.array(rests, dtype=float) / sizes.sum()
+            words += f' stiffness="{_value(sizes.sum())}" springref="{_value(rest)}"'
         damping = sum(getattr(f, "damping", 0.0) for f in forces)
         words += f' damping="{_value(damping)}"' if damping else ""
         for stop in (f for f in forces if isinstance(f, JointStop)):
@@ -246,12 +257,10 @@ class _Writer:
             return False
         if isinstance(force, (Motor, Servo)):
             return self._drive(force)
-        sprung = isinstance(force, (JointSpring, HingeSpring))
-        kinds = (JointSpring, HingeSpring) if sprung else (type(force),)
-        taken = any(isinstance(other, kinds) for other in self.on[joint.name])
-        if not (sprung or isinstance(force, (JointDamper, JointStop))):
+        if not isinstance(force, (JointSpring, HingeSpring, JointDamper, JointStop)):
             return False
-        if taken and not isinstance(force, JointDamper):
+        taken = any(isinstance(other, JointStop) for other in self.on[joint.name])
+        if taken and isinstance(force, JointStop):
             return False
         self.on[joint.name].append(force)
         return True

@@ -56,7 +56,7 @@ from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.stiff import by_one_method
 from quirkpy.parts.latch import Latch
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, UnknownName
 
 if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing, Live
@@ -333,9 +333,9 @@ class Trajectory:
         if name in tables.force_index:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
-            raise KeyError(
+            raise UnknownName(
                 f"no moving body, joint, force, sensor or controller is called {name!r}; there "
-                f"are: {', '.join(self._ipython_key_completions_())}"
+                f"are: {', '.join(self._ipython_key_completions_())}."
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])

@@ -368,10 +368,7 @@ def plan(asked: argparse.Namespace) -> Answer:
     """`quirkpy plan pair.db n0 n1`"""
     _check_outputs(asked, "plan")
     graph = graph_of(asked)
-    try:
-        found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
-    except KeyError as error:
-        raise PartError(str(error.args[0]), code="name") from None
+    found = graph.plan(asked.start, asked.goal, cost=asked.cost, k=asked.best)
     text = "\n".join(map(str, found))
     if asked.out or asked.report:
         text += f"\n{_keep_run(graph.replay(found[0]), asked)}"

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
     from quirkpy.formats import csv as csv
+    from quirkpy.formats import hdf5 as hdf5
     from quirkpy.formats import json as json
     from quirkpy.formats import npz as npz
     from quirkpy.views import charts as charts
@@ -39,7 +40,7 @@ if TYPE_CHECKING:
 
 #: The package of each accessible module.
 ROOMS = {
-    **dict.fromkeys(("csv", "json", "npz"), "quirkpy.formats"),
+    **dict.fromkeys(("csv", "hdf5", "json", "npz"), "quirkpy.formats"),
     **dict.fromkeys(
         (
             "charts",

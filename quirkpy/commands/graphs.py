@@ -57,10 +57,7 @@ def table(asked: argparse.Namespace) -> Answer:
     if asked.out is not None:
         check_writable(asked.out, "table")
     graph = graph_of(asked)
-    try:
-        found = graph.table(asked.goal, asked.cost)
-    except KeyError as error:
-        raise PartError(str(error.args[0]), code="name") from None
+    found = graph.table(asked.goal, asked.cost)
     if asked.out is not None:
         found.save(asked.out)
     rows = [

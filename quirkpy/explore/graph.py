@@ -67,7 +67,7 @@ class ReconfigurationGraph(Graph):
 
     # --- answers ----------------------------------------------------------------------------------
     def plan(
-        self, start: str, goal: str | None = None, cost: Cost = "energy", *,
+        self, start: str | Node, goal: str | Node | None = None, cost: Cost = "energy", *,
         where: Callable[[Node], bool] | None = None, k: int | None = None,
         pareto: bool = False, ambiguous: bool = False,
     ) -> Any:  # fmt: skip
@@ -98,7 +98,7 @@ class ReconfigurationGraph(Graph):
         ``graph.nodes_where(lambda node: node.verdict == "stable")``."""
         return asking.nodes_where(self, condition)
 
-    def furthest(self, start: str = "n0", cost: Cost = "energy") -> Plan:
+    def furthest(self, start: str | Node = "n0", cost: Cost = "energy") -> Plan:
         """The cheapest `Plan` to the node that costs most to reach."""
         return asking.furthest(self, start, cost)
 
@@ -114,7 +114,7 @@ class ReconfigurationGraph(Graph):
             doors.csv.data_frame(asking.columns_of_edges(self)),
         )
 
-    def reachable(self, key: str) -> tuple[str, ...]:
+    def reachable(self, key: str | Node) -> tuple[str, ...]:
         """The nodes to which moves lead from one, in order."""
         import networkx
 
@@ -130,7 +130,7 @@ class ReconfigurationGraph(Graph):
         """Sets of nodes that can all be reached from each other, the largest first."""
         return answers.components(self)
 
-    def dominators(self, start: str = "n0") -> dict[str, tuple[str, ...]]:
+    def dominators(self, start: str | Node = "n0") -> dict[str, tuple[str, ...]]:
         """For every node that can be reached: the nodes through which every route to it passes, in
         order."""
         return answers.dominators(self, start)
@@ -140,7 +140,7 @@ class ReconfigurationGraph(Graph):
         a pair, "one | two", an option of it, "one | two: lock", a potential, or a force."""
         return dataclasses.replace(self, edges=answers.without(self, *lost))
 
-    def table(self, goal: str, cost: Cost = "energy") -> FlightTable:
+    def table(self, goal: str | Node, cost: Cost = "energy") -> FlightTable:
         """The flight table: for every node the selection that leads towards a goal."""
         return answers.table(self, goal, cost)
 

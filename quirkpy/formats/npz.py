@@ -111,7 +111,7 @@ def check_ending(path: FilePath) -> None:
     if ending.lower() not in ("", ".npz"):
         raise PartError(
             f"save: {os.fspath(path)!r} ends in {ending}, but a run is kept as .npz, and its table "
-            "as .csv.",
+            "as .csv or .h5.",
             code="file",
         )
 

@@ -24,6 +24,7 @@ from quirkpy.parts.body import Site
 from quirkpy.parts.checks import numbers
 from quirkpy.parts.joint import COORDINATE_UNITS, BaseJoint, GeneralJoint, Joint, Relation
 from quirkpy.parts.joints import Fixed
+from quirkpy.parts.part import UnknownName
 from quirkpy.parts.primitives import Gap
 from quirkpy.tables.tables import Selection
 
@@ -81,7 +82,7 @@ def sites_in_n(at: Instant, one: Site, two: Site) -> list[tuple[Triple, Nine]]:
     """Origin and axes of two sites in N, in plain floats."""
     for site in (one, two):
         if site.body.name not in at.selection.tables.body_index:
-            raise KeyError(f"body {site.body.name!r} is not in the system")
+            raise UnknownName(f"body {site.body.name!r} is not in the system; give one of its own.")
     rows = at.at_sites(one, two).rows.tolist()
     return [(tuple(row[POSITION:VELOCITY]), tuple(row[AXES:SPIN])) for row in rows]
 

@@ -39,7 +39,7 @@ from quirkpy.parts.checks import (
     vector,
     whole_numbers,
 )
-from quirkpy.parts.part import PartError, check_argument
+from quirkpy.parts.part import PartError, UnknownName, check_argument
 from quirkpy.tables.commands import have_same_parts
 from quirkpy.tables.tables import ANGLE, Selection, Tables
 
@@ -253,8 +253,9 @@ class State(FrozenRecord):
                 return BodyState(
                     np.array(body.position), body.orientation, np.zeros(3), np.zeros(3)
                 )
-        raise KeyError(
-            f"no body, joint or sensor is called {name!r}; there are: {', '.join(names_in(tables))}"
+        raise UnknownName(
+            f"no body, joint or sensor is called {name!r}; there are: "
+            f"{', '.join(names_in(tables))}."
         )
 
     def _sections(self, k: int) -> Sections | None:

@@ -22,7 +22,7 @@ from quirkpy.parts.body import GROUND
 from quirkpy.parts.checks import show
 from quirkpy.parts.force import Force
 from quirkpy.parts.joint import BaseJoint
-from quirkpy.parts.part import Part, PartError
+from quirkpy.parts.part import Part, PartError, UnknownName
 from quirkpy.tables import Selection, Tables, compile
 from quirkpy.tables.vary import selection_on
 
@@ -109,7 +109,7 @@ class System:
             if getattr(part, "name", None) == name:
                 return part
         names = ", ".join(str(getattr(p, "name", "")) for p in (*self.parts, *self.candidates))
-        raise KeyError(f"no part is called {name!r}; there are: {names}")
+        raise UnknownName(f"no part is called {name!r}; there are: {names}.")
 
     # --- variants ---------------------------------------------------------------------------------
     def at(self, state: State) -> Self:
@@ -141,7 +141,9 @@ class System:
     def check_state(self, who: str, state: Any) -> None:
         """Raise an error for anything but a state of these bodies."""
         if not isinstance(state, State):
-            way = "; give its .state" if isinstance(getattr(state, "state", None), State) else ""
+            ways = ("state", "final")
+            held = [way for way in ways if isinstance(getattr(state, way, None), State)]
+            way = f"; give its .{held[0]}" if held else ""
             raise PartError(f"{who}: {show(state)} is not a State, such as system.initial{way}.")
         if set(state.bodies) != set(self.bodies):
             raise PartError(

@@ -45,7 +45,7 @@ from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.trajectory import Trajectory
 from quirkpy.parts.checks import numbers, show
 from quirkpy.parts.event import Event
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, UnknownName
 from quirkpy.tables.compile import rewrite_arrays
 from quirkpy.tables.tables import CALLBACK, Tables
 
@@ -93,7 +93,7 @@ class Moments:
             return body_state(motion, modes_of(t, k, self.further))
         if name not in t.joint_index:
             known = ", ".join((*t.body_names, *t.joint_names))
-            raise KeyError(f"no moving body or joint is called {name!r}; there are: {known}")
+            raise UnknownName(f"no moving body or joint is called {name!r}; there are: {known}.")
         j = t.joint_index[name]
         which = np.arange(t.joint_coordinate[j], t.joint_coordinate[j + 1])
         whole = with_tails(t, self.states, self.further)

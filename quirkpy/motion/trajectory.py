@@ -56,7 +56,7 @@ from quirkpy.motion.settings import Settings
 from quirkpy.motion.snapshot import state_at
 from quirkpy.motion.stiff import by_one_method
 from quirkpy.parts.latch import Latch
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, UnknownName
 
 if TYPE_CHECKING:
     from quirkpy.doors import Chart, Drawing, Live
@@ -90,12 +90,17 @@ class Trajectory:
         """Write the run and its system to a file, ``run.save("run.npz")``; an error where a part is
         a function of t.
 
-        If the name ends with .csv, the file contains the `table` of names (None: bodies,
-        coordinates of joints and energies), for other programs."""
-        if str(path).lower().endswith(".csv"):
+        If the name ends with .csv, .h5 or .hdf5, the file contains the `table` of names (None:
+        bodies, coordinates of joints and energies), for other programs; HDF5 needs h5py."""
+        kind = str(path).lower().rpartition(".")[2]
+        if kind == "csv":
             doors.csv.save_columns(path, self._columns(columns_of, names, step))
+        elif kind in ("h5", "hdf5"):
+            doors.hdf5.save_table(self, path, self._columns(table_of, names, step))
         elif names is not None or step is not None:
-            raise PartError(f"save: names and step are for .csv; leave them out for {str(path)!r}.")
+            raise PartError(
+                f"save: names and step are for .csv and .h5; leave them out for {str(path)!r}."
+            )
         else:
             doors.npz.save(self, path)
 
@@ -328,9 +333,9 @@ class Trajectory:
         if name in tables.force_index:
             return ForceCourse(self, name)
         if name not in tables.joint_index:
-            raise KeyError(
+            raise UnknownName(
                 f"no moving body, joint, force, sensor or controller is called {name!r}; there "
-                f"are: {', '.join(self._ipython_key_completions_())}"
+                f"are: {', '.join(self._ipython_key_completions_())}."
             )
         j = tables.joint_index[name]
         which = np.arange(tables.joint_coordinate[j], tables.joint_coordinate[j + 1])

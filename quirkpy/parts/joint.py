@@ -47,6 +47,11 @@ def stands_alone(freedoms: tuple[Freedom, ...]) -> bool:
 
 
 CoordinateKind: TypeAlias = Literal["angle", "travel", "length"]
+#: Joints that have a coordinate of a kind, or of any.
+EXAMPLES: dict[CoordinateKind | None, str] = {
+    "angle": "a Revolute", "travel": "a Prismatic", "length": "a Rope",
+    None: "a Revolute or a Prismatic",
+}  # fmt: skip
 #: The unit of each kind of coordinate.
 COORDINATE_UNITS: dict[CoordinateKind, Literal["rad", "m"]] = {
     "angle": "rad",
@@ -160,8 +165,7 @@ class BaseJoint(Part, ABC):
         )
         if not names or kind not in (None, *(c.kind for c in self.coordinates)):
             raise asker.refuse(
-                f"{title} has no {noun}; give a joint that has one, such as a Revolute or a "
-                "Prismatic."
+                f"{title} has no {noun}; give a joint that has one, such as {EXAMPLES[kind]}."
             )
         known = ", ".join(map(repr, names))
         if name is None:

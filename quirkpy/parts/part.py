@@ -43,6 +43,16 @@ class PartError(ValueError):
         self.code: Code = code
 
 
+class UnknownName(PartError, KeyError):
+    """A refusal of a name that nothing bears, for what is read by square brackets: Python expects a
+    `KeyError` there, users a sentence with a code."""
+
+    def __init__(self, sentence: str) -> None:
+        super().__init__(sentence, code="name")
+
+    __str__ = ValueError.__str__  # a KeyError would quote it
+
+
 def check_argument(who: str, name: str, value: Any, check: Callable[[Any], Any]) -> Any:
     """An argument of a function, converted by its check; an error names both."""
     try:

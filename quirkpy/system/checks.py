@@ -26,9 +26,11 @@ def check_parts(parts: tuple[Part, ...], candidates: tuple[Part, ...]) -> None:
     named: dict[str, Part] = {"ground": GROUND}
     for part in (*parts, *candidates):
         if not isinstance(part, KINDS):
+            some = isinstance(part, list | tuple | set)
+            way = "give its items, *parts" if some else "leave it out"
             raise PartError(
                 f"Multibody: {show(part)} is neither a body nor a joint, a force, a sensor or a "
-                "controller."
+                f"controller; {way}."
             )
         if type(part) is String and part.mass:
             raise part.refuse("it has a mass, and so consists of parts; give these, *string.")

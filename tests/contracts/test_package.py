@@ -18,11 +18,11 @@ from typing import Any
 import pytest
 
 ROOT = Path(__file__).resolve().parents[2]
-EXTRAS = ("all", "bench", "dask", "dev", "docs", "mesh", "movies", "plots",
+EXTRAS = ("all", "bench", "dask", "dev", "docs", "hdf5", "mesh", "movies", "plots",
           "tables", "vpython")  # fmt: skip
 TARGETS = ("attack", "bench", "check", "clean", "docs", "fuzz", "help", "run", "test", "wheel")
 #: Heavy packages that a plain import must not load.
-HEAVY = ("dask", "distributed", "matplotlib", "vpython")
+HEAVY = ("dask", "distributed", "h5py", "matplotlib", "pandas", "vpython")
 #: What the environment of these tests must not pass on.
 PRIVATE = (
     "PYTHONWARNINGS", "PYTHONPATH", "PYTHONHOME", "NUMBA_DISABLE_JIT", "MAKEFLAGS", "MAKELEVEL",

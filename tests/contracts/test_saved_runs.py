@@ -6,6 +6,7 @@ import dataclasses
 import math
 import pickle
 import re
+import sys
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -275,3 +276,50 @@ def test_a_replay_comes_back_leg_by_leg(tmp_path: Path) -> None:
     rows = np.loadtxt(tmp_path / "flight.csv", delimiter=",", skiprows=1)
     np.testing.assert_array_equal(rows[:-1, 0], 10.0 * np.arange(len(rows) - 1))
     assert len(copy.plot("energy", "power").png()) > 1000
+
+
+# --- for other programs ---------------------------------------------------------------------------
+def runs_of_each_kind() -> list[qp.Trajectory]:
+    """A plain run, one that switches, one with a controller, and a replay; names that no group
+    bears."""
+    one, two = (
+        qp.Body.sphere(n, 0.1, 1.0, position=(x, 0, 0)) for n, x in (("t/x", 0), ("%2F", 1))
+    )
+    odd = qp.Multibody(one, two, qp.Fixed(".", one, two, here=True)).simulate(0.1)
+    switch = qp.Switch(0.1, parameters={"torsion": {"damping": 0.1}})
+    graph = pair(0.2).explore()
+    return [
+        odd, floating_chain().simulate(0.2), floating_chain().simulate(0.2, switches=[switch]),
+        graph.replay(graph.plan("n0", "n1")),
+    ]  # fmt: skip
+
+
+def test_an_hdf5_file_is_the_table_with_units(tmp_path: Path) -> None:
+    h5py = pytest.importorskip("h5py")
+    for run in runs_of_each_kind():
+        run.save(tmp_path / "run.h5")
+        table, units = run.table(), {"t": "s"} | dict(run.system.measures)
+        with h5py.File(tmp_path / "run.h5") as file:
+            assert file.attrs["stop"] == str(run.stop)
+            assert sorted(kept.attrs["name"] for kept in file.values()) == sorted(table)
+            for kept in file.values():
+                name = kept.attrs["name"]
+                assert bits(kept[()]) == bits(np.asarray(table[name])), name
+                assert kept.attrs["unit"] == units[name]
+                assert len(kept.attrs.get("parts", ())) == math.prod(kept.shape[1:]) * (
+                    kept.ndim > 1
+                )
+        first = (tmp_path / "run.h5").read_bytes()
+        run.save(str(tmp_path / "AGAIN.HDF5"))
+        assert (tmp_path / "AGAIN.HDF5").read_bytes() == first
+    run.save(tmp_path / "some.h5", ["kinetic"], step=1.0)
+    with h5py.File(tmp_path / "some.h5") as file:
+        assert sorted(file) == ["kinetic", "t"]
+        np.testing.assert_array_equal(np.diff(file["t"][:-1]), 1.0)
+
+
+def test_h5py_is_asked_for_by_name(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(sys.modules, "h5py", None)
+    with pytest.raises(qp.PartError, match=r"'.*run.h5' needs h5py; pip install 'quirkpy\[hdf5\]'"):
+        floating_chain().simulate(0.1).save(tmp_path / "run.h5")
+    assert not list(tmp_path.iterdir())

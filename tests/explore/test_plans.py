@@ -201,8 +201,19 @@ def test_plans_refuse_words_and_costs_that_mean_nothing() -> None:
         graph.plan("n0", "n1", cost="money")  # type: ignore[arg-type]
     with pytest.raises(qp.PartError, match="a number from 0 up"):
         graph.plan("n0", "n1", cost=lambda edge: -1.0)
-    with pytest.raises(KeyError, match="no node is called 'n99'"):
-        graph.plan("n0", "n99")
+
+
+def test_a_node_is_as_good_as_its_key() -> None:
+    """Also one of the same graph read again: its id tells which it is."""
+    graph, again = (pair(0.2).explore() for _ in range(2))
+    start, goal = again.nodes["n0"], graph.nodes["n1"]
+    assert graph[start] is graph.nodes["n0"]
+    assert graph.plan(start, goal).nodes == graph.plan("n0", "n1").nodes
+    assert graph.table(goal) == graph.table("n1")
+    assert graph.reachable(start) == graph.reachable("n0")
+    assert graph.furthest(start).nodes == graph.furthest("n0").nodes
+    assert graph.dominators(start) == graph.dominators("n0")
+    assert graph.plan(start, where=lambda node: node.key == "n1").nodes == ("n0", "n1")
 
 
 # --- flown ----------------------------------------------------------------------------------------

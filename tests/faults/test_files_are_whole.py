@@ -10,6 +10,7 @@ import os
 import stat
 from collections.abc import Callable, Iterator
 from functools import cache
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -66,6 +67,8 @@ WRITERS: dict[str, Callable[[Path], Any]] = {
     "table.csv": lambda p: graph().table("n1").save(p),
     "table.h": lambda p: graph().table("n1").save(p),
 }  # fmt: skip
+if find_spec("h5py") is not None:
+    WRITERS["run.h5"] = lambda p: run().save(p)
 #: Methods with a path that read, or keep a journal, which SQLite writes.
 OTHERS = {
     "Trajectory.load", "ReconfigurationGraph.load", "Mesh.load", "ModalBody.load", "Study.explore",
@@ -121,7 +124,7 @@ def test_a_full_disk_leaves_what_was_there(name: str, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("step", ["fsync", "replace"])
-@pytest.mark.parametrize("name", ["run.npz", "graph.json", "curves.png"])
+@pytest.mark.parametrize("name", ["run.npz", "run.csv", "graph.json", "curves.png"])
 def test_failures_at_the_last_moment(
     name: str, step: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

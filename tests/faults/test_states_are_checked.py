@@ -165,6 +165,8 @@ def test_what_is_asked_of_no_state_is_refused(name: str) -> None:
 
     for state in (3, math.nan, "x", [1.0], chain):
         check_refused(lambda state=state: ask(state), "", ("is not a State",))
+    run = chain.simulate(0.01)
+    check_refused(lambda: ask(run), "", ("is not a State", "give its .final"))
     check_refused(lambda: ask(other), "", ("the state has the bodies ball",))
 
 

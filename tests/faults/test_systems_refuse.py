@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import pickle
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,7 @@ import pytest
 
 import quirkpy as qp
 from tests.faults.sentence import case, check_refused
+from tests.studies import far_pair
 
 BAR = qp.Body.box("bar", (0.1, 0.1, 0.3), mass=1.0)
 LID = qp.Body.box("lid", (0.1, 0.1, 0.1), mass=1.0, position=(0.0, 0.0, 0.2))
@@ -40,7 +42,13 @@ SYSTEMS = [
         "neither a body nor a joint",
         id="a word",
     ),
-    case(lambda: qp.Multibody([BAR, LID]), "Multibody", "neither a body nor a joint", id="a list"),
+    case(
+        lambda: qp.Multibody([BAR, LID]),
+        "Multibody",
+        "neither a body nor a joint",
+        "*parts",
+        id="a list",
+    ),
     case(lambda: qp.Multibody(BAR, np.eye(3)), "Multibody", "array(", "neither", id="an array"),
     case(
         lambda: qp.Multibody(BAR, qp.Sphere(1.0)), "Multibody", "Sphere(1)", "neither", id="a shape"
@@ -330,15 +338,39 @@ def test_ends_apart_are_accepted_in_a_candidate() -> None:
     assert qp.Multibody(BAR, LID, candidates=[LATER]).candidates == (LATER,)
 
 
-def test_unknown_names_are_key_errors_that_list_the_known() -> None:
-    with pytest.raises(
-        KeyError, match=r"'nose'; there are: base, bar, lid, hinge, coil, push, eye, later"
-    ):
-        SYSTEM["nose"]
-    with pytest.raises(
-        KeyError, match=r"'nose'; there are: bar, lid, base, ground, hinge, later, eye"
-    ):
-        STATE["nose"]
+#: All that is read by names in square brackets, or asks for such a name; and a name of each.
+ASKED: dict[str, tuple[Any, str]] = {
+    "system": (lambda: SYSTEM["nose"], "base, bar, lid, hinge, coil, push, eye, later."),
+    "without": (lambda: SYSTEM.without("nose"), "base"),
+    "state": (lambda: STATE["nose"], "bar, lid, base, ground, hinge, later, eye."),
+    "run": (lambda: SYSTEM.simulate(0.01)["nose"], "hinge"),
+    "runs": (lambda: SYSTEM.simulate_many(duration=0.01, states=[STATE])["nose"], "hinge"),
+    "graph": (lambda: far_pair().explore()["nose"], "n0, n1"),
+    "plan": (lambda: far_pair().explore().plan("n0", "nose"), "n0, n1"),
+    "table": (lambda: far_pair().explore().table("n1")["nose"], "'n1'"),
+}
+
+
+@pytest.mark.parametrize("who", ASKED)
+def test_unknown_names_are_key_errors_that_list_the_known(who: str) -> None:
+    """And refusals with a sentence and a code like all others."""
+    ask, known = ASKED[who]
+    check_refused(ask, "'nose'", (known,))
+    with pytest.raises(KeyError) as caught:
+        ask()
+    assert caught.value.code == "name"  # type: ignore[attr-defined]
+    assert str(pickle.loads(pickle.dumps(caught.value))) == str(caught.value)
+
+
+def test_what_lacks_a_coordinate_is_told_of_joints_that_have_it() -> None:
+    """Not of the very joint that was given."""
+    for kind, wanted in (("angle", qp.Prismatic), ("travel", qp.Revolute), ("length", qp.Revolute)):
+        joint = wanted("joint", qp.GROUND, BAR, at=(0, 0, 0), axis=(0, 0, 1))
+        with pytest.raises(qp.PartError, match=f"has no {kind}") as caught:
+            joint.named_coordinate(None, joint, kind)  # type: ignore[arg-type]
+        told = str(caught.value).partition("such as a ")[2].rstrip(".")
+        assert hasattr(qp, told)
+        assert told != wanted.__name__
 
 
 def test_parameter_that_changes_the_rows_is_refused() -> None:

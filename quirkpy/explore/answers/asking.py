@@ -26,7 +26,7 @@ def nodes_where(graph: Graph, condition: Condition) -> tuple[str, ...]:
 
 
 def plans_where(
-    graph: Graph, start: str, condition: Condition, cost: Any, k: int, ambiguous: bool
+    graph: Graph, start: str | Node, condition: Condition, cost: Any, k: int, ambiguous: bool
 ) -> list[Plan]:
     """The k cheapest routes to any node of which a condition is true."""
     goals = nodes_where(graph, condition)
@@ -40,13 +40,14 @@ def plans_where(
         found += reachable_plans(graph, start, goal, cost, k, ambiguous)
     if not found:
         raise PartError(
-            f"plan: no moves lead from {start!r} to any of {', '.join(goals)}.", code="answer"
+            f"plan: no moves lead from {graph[start].key} to any of {', '.join(goals)}.",
+            code="answer",
         )
     return sorted(found, key=lambda plan: plan.cost)[:k]
 
 
 def reachable_plans(
-    graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool
+    graph: Graph, start: str | Node, goal: str, cost: Any, k: int, ambiguous: bool
 ) -> list[Plan]:
     """The k cheapest routes to a node; none where there are none."""
     try:
@@ -57,7 +58,7 @@ def reachable_plans(
         return []
 
 
-def _reach_of(graph: Graph, start: str) -> set[str]:
+def _reach_of(graph: Graph, start: str | Node) -> set[str]:
     """What moves lead to from a node, itself included."""
     waiting, seen = [graph[start].key], {graph[start].key}
     targets: dict[str, set[str]] = {}
@@ -71,7 +72,7 @@ def _reach_of(graph: Graph, start: str) -> set[str]:
     return seen
 
 
-def furthest(graph: Graph, start: str, cost: Any) -> Plan:
+def furthest(graph: Graph, start: str | Node, cost: Any) -> Plan:
     """The dearest of the cheapest routes from a node to each of the others."""
     found = [
         plan
@@ -80,7 +81,7 @@ def furthest(graph: Graph, start: str, cost: Any) -> Plan:
         for plan in reachable_plans(graph, start, goal, cost, 1, False)
     ]
     if not found:
-        raise PartError(f"furthest: no moves lead away from {start!r}.", code="answer")
+        raise PartError(f"furthest: no moves lead away from {graph[start].key}.", code="answer")
     return max(found, key=lambda plan: plan.cost)
 
 

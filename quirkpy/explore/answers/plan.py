@@ -15,12 +15,12 @@ from quirkpy.explore.model.costs import check_cost, supplies_in_motion, time_of
 from quirkpy.explore.scope.choices import Choice
 from quirkpy.parts.checks import how_many, show
 from quirkpy.parts.files import ending_of, plain_cell, write_text
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, UnknownName
 
 if TYPE_CHECKING:
     import networkx
 
-    from quirkpy.explore.model.graph import Edge, Graph
+    from quirkpy.explore.model.graph import Edge, Graph, Node
 
 
 class Spending(NamedTuple):
@@ -156,7 +156,9 @@ def spending_after(graph: Graph, before: Step | None, step: Step) -> Spending:
     return Spending(max(0.0, work), driven + more, held, now.dissipated)
 
 
-def plans(graph: Graph, start: str, goal: str, cost: Any, k: int, ambiguous: bool) -> list[Plan]:
+def plans(
+    graph: Graph, start: str | Node, goal: str | Node, cost: Any, k: int, ambiguous: bool
+) -> list[Plan]:
     """The k cheapest routes without loops; one for each sequence of nodes."""
     if type(k) is not int or k < 1:
         raise PartError(f"plan: k is {show(k)}, but must be a number of plans from 1 up.")
@@ -202,7 +204,7 @@ def explain_untried(graph: Graph, cost: Any) -> str:
     )
 
 
-def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
+def pareto(graph: Graph, start: str | Node, goal: str | Node, ambiguous: bool) -> list[Plan]:
     """All Pareto-optimal routes in energy and time, cheapest first."""
     source, target = graph[start].key, graph[goal].key
     found = Routes(graph, "energy", ambiguous).front(source, target)
@@ -215,7 +217,7 @@ def pareto(graph: Graph, start: str, goal: str, ambiguous: bool) -> list[Plan]:
 
 
 # --- what hangs on what ---------------------------------------------------------------------------
-def dominators(graph: Graph, start: str) -> dict[str, tuple[str, ...]]:
+def dominators(graph: Graph, start: str | Node) -> dict[str, tuple[str, ...]]:
     """For every node reachable from a start: the nodes through which every route to it passes, in
     order."""
     import networkx
@@ -286,7 +288,7 @@ class FlightTable:
         for key, choice, _ in self.rows:
             if key == node:
                 return choice
-        raise KeyError(f"the table has no way from {node!r} to {self.goal!r}")
+        raise UnknownName(f"the table has no way from {node!r} to {self.goal!r}.")
 
     def __str__(self) -> str:
         return doors.listings.of_flight_table(self).text()
@@ -379,7 +381,7 @@ def _number(key: str) -> int:
     return int(key[1:])
 
 
-def table(graph: Graph, goal: str, cost: Any) -> FlightTable:
+def table(graph: Graph, goal: str | Node, cost: Any) -> FlightTable:
     """The cheapest way to a goal from every node: Dijkstra's algorithm from the goal along reversed
     edges."""
     import networkx

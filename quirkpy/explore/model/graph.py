@@ -27,7 +27,7 @@ from quirkpy.kernels.base.states import NO_TAIL
 from quirkpy.maths.cached import cached_property
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
-from quirkpy.parts.part import PartError
+from quirkpy.parts.part import PartError, UnknownName
 from quirkpy.rest.equilibrium import Equilibrium, Mode
 from quirkpy.rest.reason import Reason, told
 
@@ -241,18 +241,20 @@ class Graph:
     saved: Mapping[str, int] = field(default_factory=dict)
 
     # --- reading ----------------------------------------------------------------------------------
-    def __getitem__(self, key: str) -> Node:
-        """A node by its key ("n0"), its name, or the beginning of its id."""
-        if key in self.nodes:
-            return self.nodes[key]
+    def __getitem__(self, key: str | Node) -> Node:
+        """A node by its key ("n0"), its name, or the beginning of its id; or the one of the same id
+        as a node."""
+        name = key.id if isinstance(key, Node) else str(key)
+        if name in self.nodes:
+            return self.nodes[name]
         found = [
             node
             for node in self.nodes.values()
-            if node.name == key or (len(key) >= 4 and node.id.startswith(key))
+            if node.name == name or (len(name) >= 4 and node.id.startswith(name))
         ]
         if len(found) == 1:
             return found[0]
-        raise KeyError(f"no node is called {key!r}; there are: {', '.join(self.nodes)}")
+        raise UnknownName(f"no node is called {name!r}; there are: {', '.join(self.nodes)}.")
 
     def _ipython_key_completions_(self) -> list[str]:
         """The keys that `graph[...]` accepts."""

@@ -1,4 +1,8 @@
 // Pages that ask the program that opened them.
+
+// A coordinate below this is zero [rad] or [m]: poses are found to rounding.
+const ROUNDING = 1e-9;
+
 async function ask(what) {
   const reply = await fetch("ask", { method: "POST", headers: { "Content-Type": "application/json" }, body: JSON.stringify(what) });
   const told = await reply.json();
@@ -73,7 +77,7 @@ class LiveSystem {
 
   values(pose, moving) {
     this.sliders.forEach(({ knob, value, unit }, k) => {
-      const here = pose.values[k];
+      const here = Math.abs(pose.values[k]) < ROUNDING ? 0 : pose.values[k];
       if (here < Number(knob.min)) knob.min = here;
       if (here > Number(knob.max)) knob.max = here;
       if (k !== moving && !this.waiting.has(k)) knob.value = here;

@@ -158,7 +158,7 @@ def loaded_beam(at: Instant, row: int) -> LoadedBeam:
 
 
 def _without_planets(at: Instant) -> Instant:
-    """The same without the planets, which act on all mass of a beam and not at its places."""
+    """The instant without the planets, which act on all mass of a beam and not at its places."""
     chosen, t = at.selection, at.selection.tables
     planets = t.element_force[t.element_kind == PLANET]
     names = [t.force_names[k] for k in chosen.forces if k not in planets]

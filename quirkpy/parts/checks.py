@@ -113,6 +113,12 @@ def small(value: Any) -> float:
     return 0.0 if number(value) == 0.0 else angle_up_to(math.pi, "pi")(value)
 
 
+def small_of_either_sense(value: Any) -> float:
+    """A displacement [m] or [rad] of no more than half a turn, in either sense."""
+    out = number(value)
+    return math.copysign(small(abs(out)), out)
+
+
 def whole(value: Any) -> int:
     """An integer, zero or above."""
     if type(value) is not int or value < 0:

@@ -6,7 +6,16 @@ import math
 from collections.abc import Mapping
 from typing import Any
 
-from quirkpy.parts.checks import angle_up_to, number, optional, share, show, text, texts
+from quirkpy.parts.checks import (
+    angle_up_to,
+    number,
+    optional,
+    share,
+    show,
+    small_of_either_sense,
+    text,
+    texts,
+)
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import Part, checked
 
@@ -73,7 +82,7 @@ class Switch(Part):
     forces: tuple[str, ...] | None = checked(optional(_names), default=None, kw_only=True)
     parameters: Any = checked(_parameters, default=(), kw_only=True)
     reach: float = checked(angle_up_to(math.pi, "pi"), default=1e-3, kw_only=True)
-    nudge: float = checked(number, default=0.0, kw_only=True)
+    nudge: float = checked(small_of_either_sense, default=0.0, kw_only=True)
     name: str = checked(text, default="switch", kw_only=True)
 
     def validate(self) -> None:

@@ -23,7 +23,7 @@ from quirkpy.motion.course import Stop
 from quirkpy.motion.move import move
 from quirkpy.motion.settings import Settings, StiffMethod, check_settings
 from quirkpy.motion.trajectory import Trajectory
-from quirkpy.parts.checks import number, share, show, small, whole
+from quirkpy.parts.checks import share, show, small_of_either_sense, whole
 from quirkpy.parts.event import Event
 from quirkpy.parts.part import PartError, check_argument
 from quirkpy.rest.branch_points import stands
@@ -115,7 +115,7 @@ def check_rule(rule: Rule, evaluations: object) -> None:
             f"[{show(rule.stop)}]."
         )
     checks = (
-        ("nudge", rule.nudge, nudging),
+        ("nudge", rule.nudge, small_of_either_sense),
         ("rest", rule.rest, share),
         ("seed", rule.seed, whole),
     )
@@ -125,12 +125,6 @@ def check_rule(rule: Rule, evaluations: object) -> None:
         raise PartError(
             f"settle: evaluations is {show(evaluations)}, but must be a whole number above zero."
         )
-
-
-def nudging(value: Any) -> float:
-    """A displacement [m], [rad] in either sense."""
-    out = number(value)
-    return math.copysign(small(abs(out)), out)
 
 
 def settle(system: System, rule: Rule) -> Equilibrium:

@@ -216,7 +216,7 @@ def test_spring_at_zero_length_makes_no_force() -> None:
 
 def test_spring_rests_at_its_written_length() -> None:
     spring = qp.Spring("s", HUB, ARM, at1=(0, 0, 0), at2=(3, 0, 4), stiffness=5.0)
-    assert spring.pair_numbers() == pytest.approx((5.0, 5.0, 0.0, 0.0), rel=1e-15)
+    assert spring.pair_numbers() == pytest.approx((5.0, 5.0, *[0.0] * 4), rel=1e-15)
 
 
 def test_hinge_spring_counts_whole_turns() -> None:

@@ -273,7 +273,7 @@ def test_what_is_missing_is_said(
     monkeypatch.setattr(
         importlib.util, "find_spec", lambda name: None if name == missing else found("json")
     )
-    for ask in (run.animate, run.system.show):
+    for ask in (run.animate, run.system.animate):
         with pytest.raises(qp.PartError, match=sentence):
             ask()
 

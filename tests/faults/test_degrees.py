@@ -184,6 +184,7 @@ def test_every_angle_of_every_class_is_found() -> None:
         ("TapeSpring", "snap"),
         ("Sine", "phase"),
         ("Switch", "reach"),
+        ("Switch", "nudge"),
     }
 
 

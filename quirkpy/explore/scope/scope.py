@@ -420,7 +420,7 @@ class Scope:
         return WholeTurns(self.system, (*self.always, *chosen))
 
     def distance(self, one: State, two: State) -> float:
-        """The distance of two states as shapes [m] or [rad], as `Shapes` has it; infinite where a
+        """How far states differ as shapes [m] or [rad], as `Shapes` has it; infinite where a
         hinge has made other whole turns, and something feels that."""
         if not self.turns.agree(one, two):
             return math.inf

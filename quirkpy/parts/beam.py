@@ -16,6 +16,7 @@ from quirkpy.parts.body import Body, Site, turn_x_to
 from quirkpy.parts.checks import (
     direction,
     flag,
+    how_many,
     instance,
     is_list,
     not_negative,
@@ -260,7 +261,12 @@ class Beam(Body):
     def deflection(self, amounts: Floats, share: float = 1.0) -> Floats:
         """Displacement of the line at a share of its length, in body axes (..., 3) [m], by amounts
         of the modes (..., n)."""
-        modes = self.modes_at(self.at(share).at)
+        modes, count = self.modes_at(self.at(share).at), len(self.field.frequencies)
+        if np.shape(amounts)[-1:] != (count,):
+            raise self.refuse(
+                f"amounts have shape {np.shape(amounts)}, but must have {how_many(count, 'number')}"
+                " in the last place, one for each mode."
+            )
         drawn = np.einsum("...i,kij,...j->...k", amounts, modes.shortening, amounts)
         return np.asarray(amounts @ modes.displacement - 0.5 * drawn)
 

@@ -133,6 +133,12 @@ class FiniteElements(NamedTuple):
     def modes(self, count: int, clamped: Sequence[int], boundary: Sequence[int]) -> NormalModes:
         """The lowest modes with shapes (n, k, width): of the model, clamped or free, or of its
         reduction to the boundary and `count` modes."""
+        least = 0 if len(boundary) else 1
+        if isinstance(count, bool) or not isinstance(count, int | np.integer) or count < least:
+            raise PartError(
+                f"ModalBody {self.name!r}: modes is {show(count)}, but must be a whole number from "
+                f"{least} up."
+            )
         held = self.numbers_of("clamped", clamped)
         kept = np.setdiff1d(self.numbers_of("boundary", boundary), held)
         loose = np.delete(np.arange(len(self.mass)), held)

@@ -260,3 +260,9 @@ def test_what_no_beam_can_be_is_refused() -> None:
         rewrite(tables, {"boom": {"mass": 3.0}})
     with pytest.raises(PartError, match="start and end"):
         dataclasses.replace(a_beam(), end=(0.0, 0.0, 0.0))
+
+
+@pytest.mark.parametrize("amounts", [(1.0, 2.0), 1.0, np.zeros((6, 2))])
+def test_amounts_of_other_modes_are_refused(amounts: Any) -> None:
+    with pytest.raises(PartError, match=r"'boom': amounts have shape .* have 6 numbers"):
+        a_beam(modes=6).deflection(amounts)

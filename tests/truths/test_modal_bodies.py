@@ -275,3 +275,11 @@ def test_axes_where_nodes_are_held_do_not_turn(thick: bool) -> None:
     assert abs(root.displacement).max() == 0.0
     assert bool(abs(root.rotation).max() == 0.0) == thick
     assert tip.rotation[0, 1] < 0.0
+
+
+@pytest.mark.parametrize("modes", [0, -1, 1.5, True, "2"])
+@pytest.mark.parametrize("clamped", [(), (0,)])
+def test_numbers_of_modes_are_whole_and_not_nought(modes: Any, clamped: Any) -> None:
+    nodes, K, M = frame(3)
+    with pytest.raises(PartError, match=r"'fem': modes is .*, but must be a whole number from 1"):
+        ModalBody.from_matrices("fem", nodes, K, M, modes=modes, clamped=clamped)

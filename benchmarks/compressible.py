@@ -44,6 +44,7 @@ class Row(NamedTuple):
     h2: float
     hinf: float
     peak: float
+    peaks: float
     compliance: tuple[float, ...]
     largest: float
     square: float
@@ -155,7 +156,8 @@ def row_of(name: str) -> Row:
     return Row(
         sum(body.mass for body in made.system.parts if isinstance(body, qp.Body)), wall,
         off_rigid(made, material["density"]), off_printed(material), model.h2(), model.hinf(),
-        model.energy_to_peak(), tuple(compliance.tolist()), *doublet(damped, still),
+        model.energy_to_peak(), model.peak_to_peak(), tuple(compliance.tolist()),
+        *doublet(damped, still),
     )  # fmt: skip
 
 
@@ -167,7 +169,8 @@ def main() -> dict[str, Row]:
         print(f"{name}: {row.mass:.2f} kg; 10 s at 1e-10 in {row.wall:.3f} s, ", end="")
         print(f"stated {STATED[name]:g} s, {STATED[name] / row.wall:.0f} x")
         print(f"  off rigid bars {row.off_rigid:.0e} m, off T_f as printed {row.off_printed:.0e} m")
-        print(f"  H2 {row.h2:.4f}, Hinf {row.hinf:.4f}, energy to peak {row.peak:.4f}")
+        print(f"  H2 {row.h2:.4f}, Hinf {row.hinf:.4f}, energy to peak {row.peak:.4f}, ", end="")
+        print(f"peak to peak {row.peaks:.4f}")
         print("  compliance " + ", ".join(f"{x:.4g}" for x in row.compliance) + " m/N")
         print(f"  doublet: largest {row.largest:.3g}, square {row.square:.3g}")
         material = MATERIALS[name]

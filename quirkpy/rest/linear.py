@@ -125,6 +125,12 @@ class Linear:
         unless all motions die out."""
         return self._decaying("energy-to-peak").energy_to_peak()
 
+    def peak_to_peak(self) -> float:
+        """The norm that is induced by inputs and outputs in the infinity norm: the largest output
+        at any time after inputs of which none ever exceeds one, to a relative accuracy of 1e-6; an
+        error unless all motions die out."""
+        return self._decaying("peak-to-peak").peak_to_peak()
+
     def at_rest(self) -> Floats:
         """What constant inputs change in the outputs once all motion has died out (p, m). Of sites
         as inputs and outputs it is the matrix of compliance there [m/N]; an error where inputs

@@ -7,9 +7,11 @@ import warnings
 
 import numpy as np
 import pytest
-from scipy.linalg import solve_continuous_lyapunov
+from scipy.integrate import simpson
+from scipy.linalg import expm, solve_continuous_lyapunov
 
 import quirkpy as qp
+from quirkpy.rest.gains import Realisation
 
 K, C, M, REST = 800.0, 3.0, 0.5, 0.9
 
@@ -176,3 +178,41 @@ def test_masses_of_strings_hang_on_bars_and_balls() -> None:
         assert total == pytest.approx(3.0 + 3.6)
         assert made.strings[0].name == "s1"  # without mass
         assert len(made.nodes) == 6 + 16
+
+
+def damped(m: float, c: float, k: float) -> Realisation:
+    """The displacement of a mass under a force."""
+    A, b, see = [[0.0, 1.0], [-k / m, -c / m]], [[0.0], [1.0 / m]], [[1.0, 0.0]]
+    return Realisation(*(np.array(one) for one in (A, b, see, [[0.0]])))
+
+
+@pytest.mark.parametrize("share", [0.003, 0.1, 0.5, 1.0, 1.0 + 1e-9, 3.0, 30.0])
+@pytest.mark.parametrize(("m", "k"), [(1.0, 1.0), (1e-6, 1e3), (1e3, 1e-6)])
+def test_the_peak_to_peak_norm_of_a_damped_mass(m: float, k: float, share: float) -> None:
+    """A force that always pushes along: coth(pi z / (2 sqrt(1 - z^2))) / k for a share z of
+    critical damping, 1 / k where it does not swing."""
+    swings = share < 1.0
+    known = 1.0 / math.tanh(0.5 * math.pi * share / math.sqrt(1.0 - share**2)) if swings else 1.0
+    found = damped(m, 2.0 * share * math.sqrt(k * m), k).peak_to_peak()
+    assert found == pytest.approx(known / k, rel=1e-6)
+
+
+def test_the_peak_to_peak_norm_of_several_inputs_and_outputs() -> None:
+    """The largest sum over a row, feedthrough included; never below the gain of one input; and an
+    integral by Simpson's rule. What dies out too slowly beside the rest is refused."""
+    rng = np.random.default_rng(5)
+    A = rng.normal(size=(5, 5))
+    A -= (np.linalg.eigvals(A).real.max() + 0.3) * np.eye(5)
+    B, C, D = rng.normal(size=(5, 2)), rng.normal(size=(3, 5)), rng.normal(size=(3, 2))
+    step, x, rows = expm(1e-3 * A), B, []
+    for _ in range(60_001):
+        rows.append(abs(C @ x))
+        x = step @ x
+    known = (simpson(np.array(rows), dx=1e-3, axis=0) + abs(D)).sum(axis=1).max()
+    assert Realisation(A, B, C, D).peak_to_peak() == pytest.approx(known, rel=1e-5)
+    one = Realisation(A, B[:, :1], C[:1], D[:1, :1])
+    assert one.hinf() <= one.peak_to_peak() * (1.0 + 1e-6)
+    with pytest.raises(qp.PartError, match="peak-to-peak norm cannot be known"):
+        damped(1.0, 1e6, 1.0).peak_to_peak()
+    with pytest.raises(qp.PartError, match="the peak-to-peak norm needs motions that all die out"):
+        hung(1.1).system.linearize(inputs=["p1.force"], outputs=["p1.position"]).peak_to_peak()

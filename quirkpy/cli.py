@@ -382,7 +382,12 @@ def simulate(asked: argparse.Namespace) -> Answer:
     if hasattr(module, "system"):
         return _simulate(system_of(module, asked.file), asked)
     if not callable(getattr(module, "main", None)):
-        raise PartError(f"{str(asked.file)!r} defines neither `system` nor main().", code="file")
+        way = (
+            f"; quirkpy explore {asked.file} flies its `study`" if hasattr(module, "study") else ""
+        )
+        raise PartError(
+            f"{str(asked.file)!r} defines neither `system` nor main(){way}.", code="file"
+        )
     if asked.out is not None or asked.report is not None:
         raise PartError(
             f"{str(asked.file)!r} defines no `system`, only main(), whose runs it keeps to itself: "

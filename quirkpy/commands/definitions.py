@@ -30,6 +30,12 @@ def load_definition(path: Path) -> Any:
 
     if path.suffix == ".py":
         module = module_of(path)
+        if not hasattr(module, "study") and not hasattr(module, "system"):
+            raise PartError(
+                f"{str(path)!r} does not define `system`, a qp.Multibody, nor `study`, a qp.Study; "
+                "let it define one.",
+                code="file",
+            )
         return study_of(module, path) if hasattr(module, "study") else system_of(module, path)
     if path.suffix == ".json":
         return from_json(readable(path, "check").read_bytes())
@@ -83,7 +89,8 @@ def study_of(module: ModuleType, path: Path) -> Study:
 
     made = getattr(module, "study", None)
     if not isinstance(made, Study):
-        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study.", code="file")
+        way = f"; quirkpy simulate {path} moves its `system`" if hasattr(module, "system") else ""
+        raise PartError(f"{str(path)!r} does not define `study`, a qp.Study{way}.", code="file")
     return made
 
 

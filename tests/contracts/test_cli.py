@@ -144,7 +144,7 @@ def test_ways_are_planned(here: Path, capsys: pytest.CaptureFixture[str]) -> Non
     assert "none" in failing(capsys, "plan", "pair.db", "n0", "n1", "--out", "none/way.npz")
     assert "robust" in failing(capsys, "plan", "pair.db", "n0", "n1", "--cost", "risk")
     assert main(["plan", "pair.db", "n0", "n9"]) == 1
-    assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1\n"
+    assert capsys.readouterr().err == "quirkpy plan: no node is called 'n9'; there are: n0, n1.\n"
 
 
 def test_a_budget_is_told(here: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -438,3 +438,24 @@ def test_a_process_that_fails_to_compile_is_told(
     monkeypatch.setenv("PYTHONPATH", "")
     monkeypatch.setattr("quirkpy.warm.WORK", "raise SystemExit('no memory today')")
     assert failing(capsys, "warm").endswith("a process that compiles has failed: no memory today.")
+
+
+def test_a_file_for_another_command_is_sent_there(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    """What defines a study to `explore`, what defines a system to `simulate`; what defines neither
+    is told of both."""
+    files = {
+        name: tmp_path / f"{name}_{tmp_path.name}.py" for name in ("study", "system", "nothing")
+    }
+    body = "import quirkpy as qp\nball = qp.Multibody(qp.Body.sphere('ball', 0.1, 1.0))\n"
+    files["study"].write_text(body + "study = qp.Study(ball, sensors=[], options={})\n")
+    files["system"].write_text(body + "system = ball\n")
+    files["nothing"].write_text("x = 1\n")
+    told = failing(capsys, "simulate", str(files["study"]))
+    assert f"quirkpy explore {files['study']}" in told
+    told = failing(capsys, "explore", str(files["system"]), "--out", str(tmp_path / "x.db"))
+    assert f"quirkpy simulate {files['system']}" in told
+    told = failing(capsys, "check", str(files["nothing"]))
+    assert "`system`" in told
+    assert "`study`" in told

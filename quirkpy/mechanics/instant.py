@@ -17,7 +17,7 @@ from quirkpy.kernels.base.arrays import (
     Joints,
     Sites,
 )
-from quirkpy.kernels.base.states import NO_TAIL, state_rows, zero_vectors
+from quirkpy.kernels.base.states import NO_TAIL, halves_of, state_rows, zero_vectors
 from quirkpy.kernels.place import kinematics
 from quirkpy.kernels.place.rows import (
     GAMMA,
@@ -276,7 +276,7 @@ class Instant:
                 self.t, s.elements[k : k + 1], packed.elements, self.joints, packed.schedules,
                 packed.bodies, packed.sites, self.frames.rows, wrench, *told,
             )  # fmt: skip
-            out += np.linalg.norm(wrench[:-1].reshape(-1, 2, 3), axis=2)
+            out += np.linalg.norm(halves_of(wrench[:-1]), axis=2)
         return out
 
     def coordinates(self, which: Ints) -> Floats:

@@ -87,7 +87,7 @@ class Cut(NamedTuple):
     def _attraction(self, x: LoadedBeam) -> Floats:
         """What planets do to what lies beyond, beside what a uniform acceleration would, about
         the origin of the axes (6,)."""
-        part, axes, out = x.bent._replace(model=self.model), x.bent.axes, np.zeros(6)
+        part, axes, out = x.bent._replace(model=self.model), x.bent.axes, zero_vectors()
         first = axes @ (self.moment + bending.first_moment(part))
         J = axes @ bending.moments(part, self.inertia) @ axes.T
         for planet in x.planets:

@@ -8,7 +8,7 @@ import numpy as np
 
 from quirkpy.kernels.act.ropes import BOTH_WAYS, BY_LENGTH, FURTHER, IS_ROPE, REST, SLACK, TAUT
 from quirkpy.kernels.base.arrays import ELEMENT_SITE1, ELEMENT_SITE2, SCHEDULE2
-from quirkpy.kernels.base.states import angular_of, linear_of
+from quirkpy.kernels.base.states import angular_of, linear_of, zero_vectors
 from quirkpy.kernels.users.packing import pack
 from quirkpy.maths.constants import TINY
 from quirkpy.maths.types import Floats, Ints
@@ -85,7 +85,7 @@ def gap_of(e: int, at: Instant) -> float:
 def rates_of(some: list[int], at: Instant, basis: Floats) -> Floats:
     """The size of the change of the length of each rope for unit rates along coordinates (f, k)."""
     places, owners = at.sites.position, pack(at.selection.tables).sites.body
-    motion = np.concatenate([basis, np.zeros((len(basis), 1, 6))], axis=1)  # the ground last
+    motion = np.concatenate([basis, zero_vectors(len(basis), 1)], axis=1)  # the ground last
     turns = np.einsum("nij,fnj->fni", at.frames.axes, angular_of(motion))
     arms = places - at.frames.position[owners]
     moves = linear_of(motion)[:, owners] + np.cross(turns[:, owners], arms)

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from quirkpy.kernels.base.states import NO_TAIL, angular_of, linear_of
+from quirkpy.kernels.users.modal import points_of
 from quirkpy.maths.rotations import product
 from quirkpy.maths.types import Floats
 from quirkpy.mechanics.state import State
@@ -83,13 +84,14 @@ def displace(state: State, shape: Floats, reach: float, bending: Floats = NO_TAI
 
 def reach_of(mode: Mode, size: float) -> float:
     """The factor of the shape of a motion for which the surface of bodies moves by SWAY times their
-    size."""
-    if mode.bending.any():  # of length one where something bends alone
-        return SWAY * size
+    size; of bending, the root mean square over the mass counts."""
     moved = np.linalg.norm(linear_of(mode.shape), axis=1) + 0.5 * size * np.linalg.norm(
         angular_of(mode.shape), axis=1
     )
-    return SWAY * size / float(moved.max())
+    chosen, bent = None if mode.state is None else mode.state.selection, NO_TAIL
+    if mode.bending.size and chosen is not None:
+        bent = abs(mode.bending) / points_of(chosen.tables).roots
+    return SWAY * size / float(np.append(moved, bent).max())
 
 
 def motions_of(e: Equilibrium) -> list[tuple[Mode, str, str]]:

@@ -101,6 +101,26 @@ def test_no_ghost_goes_too_far(rest: qp.Equilibrium) -> None:
         )
 
 
+@pytest.mark.parametrize("scale", [0.01, 1.0, 100.0])
+def test_what_bends_is_shown_as_far_in_all_sizes(scale: float) -> None:
+    """A boom with a payload, of which all lengths are multiplied: the same picture."""
+    EI, line = 5.0 * scale**4, 0.2 * scale**2
+    boom = qp.Beam(
+        "boom", start=(0, 0, 0), end=(2 * scale, 0, 0), EA=1e4 * scale**2, EI=EI, GJ=EI,
+        mass_per_length=line, modes=(2, 2, 0, 0), shapes="polynomials",
+    )  # fmt: skip
+    payload = qp.Body.sphere("payload", 0.1 * scale, 0.5 * scale**3, position=(2.1 * scale, 0, 0))
+    rest = qp.Multibody(
+        boom, payload, qp.Fixed("root", qp.GROUND, boom.at(0.0)),
+        qp.Fixed("tip", boom.at(1.0), payload.site("mount", at=(-0.1 * scale, 0, 0))),
+    ).settle()  # fmt: skip
+    mode, size = min(rest.modes, key=lambda one: one.frequency), 2.0 * scale
+    reach = reach_of(mode, size)
+    there = displace(rest.state, mode.shape, reach, mode.bending)
+    moved = np.linalg.norm(there.r - rest.state.r, axis=1).max()
+    assert 0.1 * size < moved <= 0.26 * size
+
+
 def test_figures_of_motions(rest: qp.Equilibrium) -> None:
     """A bob of 2/5 m r^2 on 0.5 m: w^2 = g L / (L^2 + 2/5 r^2)."""
     frequency = (9.81 * 0.5 / (0.25 + 0.4 * 0.01)) ** 0.5

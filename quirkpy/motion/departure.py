@@ -16,7 +16,7 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from quirkpy.kernels.act.wrenches import INTO, OUT
-from quirkpy.kernels.base.conditions import PIVOT_USED, TIME
+from quirkpy.kernels.base.conditions import PIVOT_USED
 from quirkpy.kernels.base.states import (
     angular_of,
     attitudes_of,
@@ -279,7 +279,7 @@ class BranchStep:
     def _ask(self, p: int) -> None:
         """The state at a place onto the joints, its accelerations and powers."""
         e, t = self.engine, float(self.clock[steps.T]) + PLACES[p] * self.span
-        e.conditions.control[TIME] = t
+        e.set_time(t)
         project(self.states[p], e.model, e.conditions, e.scratch, self.room)
         evaluate(t, self.states[p], e.model, e.conditions, e.scratch, self.out)
         self.accelerations[p], self.powers[p] = self.out, e.scratch.power
